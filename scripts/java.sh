@@ -1,0 +1,40 @@
+# Runs one of our Java programs in place of this shell, so that its pid is ours and signals reach it.
+
+# The flags that the code needs are defined once, in the root pom.
+needed_flags() { sed -n 's:.*<udckpt.jvm>\(.*\)</udckpt.jvm>.*:\1:p' "$root/pom.xml"; }
+
+# Serial collector: the heap is small (page contents stay off it) and the job wants the cores; it
+# also starts fastest. No hsperfdata file: nobody reads it, and it costs an mmap'ed file in /tmp.
+# Short commands stop at the first compiler: they end before the second one would pay.
+java_flags() {
+    printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData -Xshare:auto
+    case $1 in
+        run | restart | demo) ;;
+        *) printf '%s ' -XX:TieredStopAtLevel=1 ;;
+    esac
+}
+
+# A JVM raises its soft limit of open files to the hard one; the ranks get the shell's (shepherd_inherit.c).
+remember_limits() {
+    [ -n "${UDCKPT_SHELL_OPEN_FILES-}" ] || UDCKPT_SHELL_OPEN_FILES=$(ulimit -Sn) # the demonstration runs us again
+    export UDCKPT_SHELL_OPEN_FILES
+}
+
+# In a locale like C the JDK turns each byte of an argument, variable or path that is not ASCII into a
+# question mark; ranks get the user's own LC_ALL back (RankEnvironment).
+set_locale() {
+    [ -z "${UDCKPT_LC_SET-}" ] || return 0 # the demonstration runs us again
+    if [ -n "${LC_ALL+set}" ]; then export UDCKPT_LC_ALL=$LC_ALL; fi
+    export LC_ALL=C.UTF-8 UDCKPT_LC_SET=1
+}
+
+# run_java VERB MAIN_CLASS ARGUMENT...
+run_java() {
+    local verb=$1 class=$2
+    shift 2
+    remember_limits
+    set_locale
+    # shellcheck disable=SC2046 # flags are words
+    exec "$java_home/bin/java" $(java_flags "$verb") -Dudckpt.root="$root" -Dudckpt.native="$root/native/target/cmake" \
+        -cp "$root/job/target/*:$root/job/target/lib/*:$root/bench/target/classes" "$class" "$@"
+}

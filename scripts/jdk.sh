@@ -1,0 +1,26 @@
+# Finds JDK 25 and sets java_home. The version is read from the JDK's own release file, because
+# starting a JVM to ask it would cost more than most commands take.
+
+is_jdk_25() { [ -x "$1/bin/javac" ] && grep -q '^JAVA_VERSION="25' "$1/release" 2>/dev/null; }
+
+find_jdk() {
+    local candidate
+    for candidate in "${JAVA_HOME-}" /usr/lib/jvm/*25* /opt/*jdk*25*; do
+        if [ -n "$candidate" ] && is_jdk_25 "$candidate"; then
+            java_home=$candidate
+            return 0
+        fi
+    done
+    candidate=$(command -v javac) && candidate=$(dirname "$(dirname "$(readlink -f "$candidate")")")
+    if [ -n "$candidate" ] && is_jdk_25 "$candidate"; then
+        java_home=$candidate
+        return 0
+    fi
+    return 1
+}
+
+require_jdk() {
+    find_jdk || die 69 "JDK 25 is needed and was not found in JAVA_HOME, /usr/lib/jvm, /opt or PATH." \
+        "Debian 12 has none: add the Adoptium (Eclipse Temurin) apt repository as its Linux installation" \
+        "page says and 'apt-get install temurin-25-jdk', or unpack any JDK 25 and set JAVA_HOME to it."
+}

@@ -1,0 +1,72 @@
+# Debian packages: says what is missing, installs it when it may, and does nothing when all is there.
+
+# What each verb needs: a compiler and a build tool, an MPI with UCX, the verbs headers and tools;
+# gdb, valgrind, ip(8) and foreign clients for tests and the overhead benchmark.
+base_packages="gcc libc6-dev make cmake maven mpich libmpich-dev libibverbs-dev librdmacm-dev ibverbs-utils rdmacm-utils perftest gdb valgrind procps iproute2"
+
+missing_packages() {
+    local package
+    for package in "$@"; do
+        [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || printf '%s\n' "$package"
+    done | paste -sd ' '
+}
+
+# All of apt-cache's output is read: one that is cut off dies of SIGPIPE, and pipefail makes that a "no".
+apt_offers() { apt-cache policy "$1" 2>/dev/null | grep 'Candidate: [0-9]' >/dev/null; }
+
+# Once for all that is installed. A source that does not answer is apt's warning only: another may do.
+update_package_lists() {
+    [ -z "${package_lists_updated-}" ] || return 0
+    apt-get update -qq >&2 || say "apt-get update failed: going on with the package lists that are there"
+    package_lists_updated=1
+}
+
+install_packages() {
+    local missing unknown log
+    command -v dpkg-query >/dev/null || die 69 "this is not a Debian system: install these by hand: $*"
+    missing=$(missing_packages "$@")
+    [ -n "$missing" ] || return 0
+    [ "$(id -u)" = 0 ] || die 77 "packages are missing; run once as root: apt-get install --no-install-recommends $missing"
+    say "installing: $missing"
+    update_package_lists
+    unknown=$(for package in $missing; do apt_offers "$package" || printf '%s ' "$package"; done)
+    [ -z "$unknown" ] || die 69 "apt offers no ${unknown% }: udckpt needs the network or a mirror of Debian 12 (main) here;" \
+        "see that 'apt-get update' works, and try again"
+    log=$(mktemp /tmp/udckpt-install.XXXXXX)
+    # shellcheck disable=SC2086 # a list of words
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing </dev/null >"$log" 2>&1 || {
+        tail -20 "$log" >&2
+        die 69 "apt-get could not install $missing: see above, and all of it in $log; mend the cause and try again"
+    }
+    rm -f "$log"
+    say "installed: $missing"
+}
+
+# First of all installations: without a JDK the others are in vain.
+install_jdk() {
+    local package
+    find_jdk && return 0
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        update_package_lists
+        for package in temurin-25-jdk openjdk-25-jdk-headless; do
+            if apt_offers "$package"; then
+                install_packages "$package"
+                break
+            fi
+        done
+    fi
+    require_jdk
+}
+
+# nwchem-mpich recommends nothing that we need but brings Open MPI's mpiexec and mpicc along, which
+# take over Debian's alternatives; where MPICH was in charge it is put back.
+install_nwchem() {
+    local before
+    [ -n "$(missing_packages nwchem-mpich)" ] || return 0
+    before=$(readlink -f /usr/bin/mpicc || true)
+    install_packages nwchem-mpich
+    if [ "$(basename "$before")" = mpicc.mpich ]; then
+        update-alternatives --set mpi /usr/bin/mpicc.mpich >&2
+        update-alternatives --set mpirun /usr/bin/mpirun.mpich >&2
+    fi
+}

@@ -1,0 +1,34 @@
+# All tests of all modules, and one line that sums them up. A failing module does not hide the
+# results of the others: Maven is told to go on, and the sum decides. A test that fails is run once more, so that
+# one unlucky moment on a loaded machine does not hide what the rest says; that it failed is told by name.
+
+sum_reports() {
+    find "$root" -path '*/target/surefire-reports/TEST-*.xml' -exec grep -ho '<testsuite [^>]*>' {} + |
+        awk 'function value(name) { return match($0, " " name "=\"[0-9]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) : 0 }
+             { run += value("tests"); failures += value("failures"); errors += value("errors"); skipped += value("skipped") }
+             END { printf "Tests run: %d, Failures: %d, Errors: %d, Skipped: %d\n", run, failures, errors, skipped }'
+}
+
+# A test that failed first and passed then is a defect all the same, of the test or of what it tests.
+tell_unsteady() {
+    find "$root" -path '*/target/surefire-reports/TEST-*.xml' -exec awk '
+        /<testcase / { match($0, / name="[^"]*"/); name = substr($0, RSTART + 7, RLENGTH - 8)
+                       match($0, / classname="[^"]*"/); name = substr($0, RSTART + 12, RLENGTH - 13) "." name }
+        /<flaky(Failure|Error) / { match($0, / message="[^"]*"/)
+                                   print "failed, and passed when run again: " name ": " substr($0, RSTART + 10, RLENGTH - 11) }' {} +
+}
+
+test_all() {
+    local summary maven_code=0
+    find "$root" -path '*/target/surefire-reports/*' -type f -delete
+    UDCKPT_NO_BUILD=1 maven -Dmaven.test.failure.ignore=true -Dsurefire.rerunFailingTestsCount=1 verify "$@" || maven_code=$?
+    summary=$(sum_reports)
+    [ "$maven_code" = 0 ] || say "Maven ended with code $maven_code: not everything was built or tested"
+    tell_unsteady
+    printf '%s\n' "$summary"
+    case $summary in
+        "Tests run: 0,"*) return 1 ;;
+        *"Failures: 0, Errors: 0,"*) return "$maven_code" ;;
+        *) return 1 ;;
+    esac
+}
