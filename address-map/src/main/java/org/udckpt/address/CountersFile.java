@@ -1,0 +1,83 @@
+package org.udckpt.address;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import org.udckpt.layout.Layout;
+import org.udckpt.layout.Layout.CounterBlock;
+import org.udckpt.layout.Layout.CountersHeader;
+
+/** The ranks' live counters in shared memory: made by the agent, written by the ranks, read by anyone, without asking. */
+public final class CountersFile implements AutoCloseable {
+    private static final int HEADER_BYTES = 4096;
+
+    /**
+     * One rank's counters in this life; all are counts of work requests, completions or look-ups since its start.
+     * The meaning of each is in {@code udckpt.layout}. The ranks count only the exceptions besides all sends and
+     * receives: rewrites are the sends to known peers, translations the receives from endpoints of the job.
+     */
+    public record Counters(long udSends, long udRewrites, long udReceives, long udTranslations,
+            long cacheMisses, long tableMisses, long unknownPeers, long addressHandles, long rcSends) {}
+
+    private final Arena arena;
+    private final MemorySegment memory;
+    private final int ranks;
+
+    private CountersFile(Arena arena, MemorySegment memory, int ranks) {
+        this.arena = arena;
+        this.memory = memory;
+        this.ranks = ranks;
+    }
+
+    /** Makes the file for {@code ranks} ranks; it must not exist. */
+    public static CountersFile create(Path path, int ranks) throws IOException {
+        Arena arena = Arena.ofShared();
+        MemorySegment memory = SharedFile.create(path, HEADER_BYTES + (long) ranks * Layout.COUNTER_SLOTS * CounterBlock.SIZE, arena);
+        memory.set(JAVA_INT, CountersHeader.RANKS, ranks);
+        memory.set(JAVA_INT, CountersHeader.SLOTS, Layout.COUNTER_SLOTS);
+        memory.set(JAVA_LONG, CountersHeader.LAYOUT_HASH, Layout.LAYOUT_HASH);
+        memory.set(JAVA_LONG, CountersHeader.MAGIC, Layout.COUNTERS_MAGIC);
+        return new CountersFile(arena, memory, ranks);
+    }
+
+    public static CountersFile open(Path path) throws IOException {
+        Arena arena = Arena.ofShared();
+        MemorySegment memory = SharedFile.open(path, arena);
+        SharedFile.check(path, memory, memory.get(JAVA_LONG, CountersHeader.MAGIC),
+                memory.get(JAVA_LONG, CountersHeader.LAYOUT_HASH), Layout.COUNTERS_MAGIC, Layout.LAYOUT_HASH);
+        return new CountersFile(arena, memory, memory.get(JAVA_INT, CountersHeader.RANKS));
+    }
+
+    public int ranks() {
+        return ranks;
+    }
+
+    /** The sum over all threads of rank {@code rank}, 0 up to {@link #ranks()} - 1. */
+    public Counters of(int rank) {
+        // The exceptions are read first, so that a count going on meanwhile cannot make a difference negative.
+        long unknown = sum(rank, CounterBlock.UNKNOWN_PEERS);
+        long foreign = sum(rank, CounterBlock.UD_FOREIGN);
+        long sends = sum(rank, CounterBlock.UD_SENDS);
+        long receives = sum(rank, CounterBlock.UD_RECEIVES);
+        return new Counters(sends, Math.max(0, sends - unknown), receives, Math.max(0, receives - foreign),
+                sum(rank, CounterBlock.CACHE_MISSES), sum(rank, CounterBlock.TABLE_MISSES),
+                unknown, sum(rank, CounterBlock.AH_CREATED), sum(rank, CounterBlock.RC_SENDS));
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+    }
+
+    private long sum(int rank, int field) {
+        long sum = 0;
+        for (int slot = 0; slot < Layout.COUNTER_SLOTS; slot++) {
+            sum += memory.get(JAVA_LONG, HEADER_BYTES + ((long) rank * Layout.COUNTER_SLOTS + slot) * CounterBlock.SIZE + field);
+        }
+        return sum;
+    }
+}

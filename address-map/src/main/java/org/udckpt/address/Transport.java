@@ -1,0 +1,32 @@
+package org.udckpt.address;
+
+import org.udckpt.layout.Layout;
+
+/** What a queue pair carries; REGISTER says it by these numbers. */
+public enum Transport {
+    /** Unreliable datagrams. */
+    UD(Layout.TRANSPORT_UD),
+    /** A reliable connection. */
+    RC(Layout.TRANSPORT_RC);
+
+    private final int code;
+
+    Transport(int code) {
+        this.code = code;
+    }
+
+    /** As in {@code udckpt.layout}. */
+    public int code() {
+        return code;
+    }
+
+    /** @throws IllegalArgumentException for a number that is none */
+    public static Transport of(int code) {
+        for (Transport transport : values()) {
+            if (transport.code == code) {
+                return transport;
+            }
+        }
+        throw new IllegalArgumentException("transport " + code + " is neither UD nor RC");
+    }
+}
