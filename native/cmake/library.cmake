@@ -1,0 +1,56 @@
+# libudckpt.so: preloaded into every rank. Its parts live in the folders of what they do.
+enable_language(ASM)
+
+set(LIBRARY_PARTS
+  ${ROOT}/native/src/main/c/soft_*.c
+  ${ROOT}/native/src/main/c/lower_*.c
+  ${ROOT}/native/src/main/c/real_*.c
+  ${ROOT}/native/src/main/c/interposer*.c
+  ${ROOT}/native/src/main/c/extended_*.c
+  ${ROOT}/native/src/main/c/control_*.c
+  ${ROOT}/native/src/main/c/gate_*.c
+  ${ROOT}/native/src/main/c/clock_*.c
+  ${ROOT}/ud-virt/src/main/c/*.c
+  ${ROOT}/rc-virt/src/main/c/*.c
+  ${ROOT}/address-map/src/main/c/*.c
+  ${ROOT}/process-image/src/main/c/parasite*.S)
+file(GLOB LIBRARY_SOURCES CONFIGURE_DEPENDS ${LIBRARY_PARTS})
+
+add_library(udckpt SHARED ${LIBRARY_SOURCES})
+add_dependencies(udckpt layout)
+target_compile_options(udckpt PRIVATE $<$<COMPILE_LANGUAGE:C>:-O2 -fno-semantic-interposition>)
+# In the paths of data each instruction counts: no pairs of members gathered in vector registers.
+set_source_files_properties(${ROOT}/ud-virt/src/main/c/virtual_send.c ${ROOT}/ud-virt/src/main/c/virtual_receive.c
+  ${ROOT}/ud-virt/src/main/c/virtual_poll.c ${ROOT}/rc-virt/src/main/c/rc_send.c PROPERTIES COMPILE_OPTIONS -fno-tree-slp-vectorize)
+set(LIBRARY_EXPORTS ${ROOT}/native/src/main/c/interposer.map)
+target_link_options(udckpt PRIVATE -Wl,--version-script=${LIBRARY_EXPORTS} -Wl,-z,now)
+if(NOT UDCKPT_SANITIZE) # the program brings the sanitizer's functions
+  target_link_options(udckpt PRIVATE -Wl,-z,defs)
+endif()
+set_target_properties(udckpt PROPERTIES LINK_DEPENDS ${LIBRARY_EXPORTS})
+target_link_libraries(udckpt PRIVATE pthread dl)
+
+# The fabric's test programs, each a set of named cases (see native/src/test/c/fabric.h). They are
+# linked with the real libibverbs, whose functions the preloaded library takes over.
+set(FABRIC_TEST ${ROOT}/native/src/test/c)
+set(FABRIC_PROGRAMS send receive state events threads rules extended multicast faults rc rc_errors rc_threads ports trouble refused)
+if(NOT UDCKPT_SANITIZE) # it asks for an old version of a symbol, which only a preloaded library satisfies
+  list(APPEND FABRIC_PROGRAMS address)
+endif()
+foreach(program ${FABRIC_PROGRAMS})
+  add_executable(fabric_${program} ${FABRIC_TEST}/fabric_${program}.c ${FABRIC_TEST}/fabric.c ${FABRIC_TEST}/fabric_connect.c ${FABRIC_TEST}/fabric_at.c)
+  link_verbs(fabric_${program})
+  set_target_properties(fabric_${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+endforeach()
+file(GLOB SOFT_SOURCES CONFIGURE_DEPENDS ${ROOT}/native/src/main/c/soft_*.c)
+add_executable(fabric_forget ${FABRIC_TEST}/fabric_forget.c ${FABRIC_TEST}/fabric.c ${SOFT_SOURCES})
+target_link_libraries(fabric_forget PRIVATE ibverbs pthread)
+set_target_properties(fabric_forget PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+
+find_program(MPICC NAMES mpicc.mpich mpicc)
+if(MPICC AND NOT UDCKPT_SANITIZE)
+  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/tests/fabric_mpi
+    COMMAND ${MPICC} -O2 -Wall -Wextra -Wno-unused-parameter -o ${CMAKE_BINARY_DIR}/tests/fabric_mpi ${FABRIC_TEST}/fabric_mpi.c
+    DEPENDS ${FABRIC_TEST}/fabric_mpi.c VERBATIM)
+  add_custom_target(fabric_mpi ALL DEPENDS ${CMAKE_BINARY_DIR}/tests/fabric_mpi)
+endif()

@@ -1,0 +1,30 @@
+# Test programs: one tiny C program per kernel feature, and the MPI programs of bench/.
+find_package(Threads REQUIRED)
+file(GLOB FEATURES CONFIGURE_DEPENDS ${ROOT}/process-image/src/test/c/*.c)
+foreach(source ${FEATURES})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(feature_${name} ${source})
+  set_target_properties(feature_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/features)
+  target_compile_options(feature_${name} PRIVATE -O2 -pthread)
+  target_link_libraries(feature_${name} PRIVATE Threads::Threads rt m)
+endforeach()
+
+# The programs that run under MPI are ordinary ones: built by the MPI's own compiler wrapper, knowing nothing of us.
+find_program(MPICC NAMES mpicc.mpich mpicc)
+file(GLOB MPI_PROGRAMS CONFIGURE_DEPENDS ${ROOT}/bench/src/main/c/*.c ${ROOT}/job/src/test/c/*.c)
+file(GLOB MPI_HEADERS CONFIGURE_DEPENDS ${ROOT}/bench/src/main/c/*.h)
+if(MPICC)
+  set(MPI_OUTPUTS)
+  foreach(source ${MPI_PROGRAMS})
+    get_filename_component(name ${source} NAME_WE)
+    set(output ${CMAKE_BINARY_DIR}/programs/${name})
+    add_custom_command(OUTPUT ${output}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/programs
+      COMMAND ${MPICC} -O2 -g -Wall -Wextra -o ${output} ${source} -lm -Wl,--as-needed -libverbs
+      DEPENDS ${source} ${MPI_HEADERS} VERBATIM)
+    list(APPEND MPI_OUTPUTS ${output})
+  endforeach()
+  add_custom_target(mpi_programs ALL DEPENDS ${MPI_OUTPUTS})
+else()
+  message(STATUS "no mpicc: the MPI programs of bench/ are not built (Debian: apt install mpich)")
+endif()

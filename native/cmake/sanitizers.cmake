@@ -1,0 +1,17 @@
+# -DUDCKPT_SANITIZE=thread, or address,undefined: the library and its test programs, checked while they run
+# (docs/testing.md). A sanitizer's runtime has to come before everything else, which LD_PRELOAD cannot give it, so
+# that the test programs are linked with the library instead of being given it at run time.
+set(UDCKPT_SANITIZE "" CACHE STRING "sanitizers for the library and its test programs")
+if(UDCKPT_SANITIZE)
+  add_compile_options(-fsanitize=${UDCKPT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${UDCKPT_SANITIZE})
+endif()
+
+# Makes a test program that knows verbs only; in an ordinary build the library is preloaded into it.
+function(link_verbs program)
+  if(UDCKPT_SANITIZE)
+    target_link_options(${program} PRIVATE -Wl,--no-as-needed)
+    target_link_libraries(${program} PRIVATE udckpt)
+  endif()
+  target_link_libraries(${program} PRIVATE ibverbs pthread)
+endfunction()

@@ -1,0 +1,64 @@
+/* The process's relation to its agent: the control thread, which the agent asks, and requests, by which
+ * the process asks the agent. Both begin when the process opens its first device (control_attach.c).
+ * Messages in udckpt.layout, the course of things in docs/interfaces.md. */
+#pragma once
+#include "udckpt_layout.h"
+#include <infiniband/verbs.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum control_agent {
+    AGENT_NONE,    /* no device opened yet; or stand-alone: UDCKPT_RUNTIME_DIR is not set, or nobody was there */
+    AGENT_PRESENT,
+    AGENT_LOST,    /* the control connection ended: no checkpoint, no new address, until the process ends */
+};
+
+struct control {
+    int agent;           /* enum control_agent; atomic */
+    int rank;            /* UDCKPT_RANK, or -1 */
+    int fd;              /* control connection */
+    uint32_t generation; /* of the agent's last IDENTIFY that was followed by life */
+    char runtime_dir[108];   /* of this life; empty: stand-alone */
+    char named_dir[108];     /* what the environment says: the runtime directory of the job's first life */
+};
+extern struct control control;
+extern struct udckpt_attachment udckpt_attachment;
+
+__attribute__((format(printf, 1, 2))) void control_log(const char *format, ...);
+
+/* Connects to agent.sock in the runtime directory; the descriptor is high and close-on-exec. */
+int control_connect(void);
+int control_send(int fd, const void *message);               /* 0 or -1 with errno */
+ssize_t control_receive(int fd, void *buffer, size_t size);  /* bytes of one message; 0 at the end; -1 with errno */
+int control_hello(int fd, const struct udckpt_msg_identify *identify, uint32_t role);
+
+/* Before a device is opened: connects to the agent, once. Returns 0, or -1 with errno when no device may be opened. */
+int control_attach(void);
+int control_device_was_opened(void);
+void control_forked(void);
+int control_thread_start(void); /* 0 or an errno */
+void control_attachment_is(uint32_t state);
+
+/* The runtime directory of this life into `directory`. Returns 1 in a restored job, else 0: it is the named one. */
+int control_find_directory(const char *named, char *directory, size_t size);
+
+/* Requests: one at a time, over a connection of their own that is opened by the first one. */
+enum { REQUEST_OK = UDCKPT_STATUS_OK, REQUEST_UNKNOWN = UDCKPT_STATUS_UNKNOWN, REQUEST_FAILED = UDCKPT_STATUS_FAILED, REQUEST_NO_AGENT };
+
+struct udckpt_msg_register;
+int request_register(struct udckpt_msg_register *message); /* fills virtual_qpn */
+int request_unregister(struct udckpt_msg_register *message);
+int request_resolve(int reverse, uint16_t lid, uint32_t qpn);
+/* RoCE: tells the agent which GIDs are at the host of this number, and asks it for the number of a GID's host. */
+int request_host(int reverse, uint16_t number, const union ibv_gid *gids, int count);
+int request_find_host(int reverse, const union ibv_gid *gid, uint16_t *number);
+struct udckpt_msg_cm_bind;
+int request_cm_bind(struct udckpt_msg_cm_bind *message);   /* writes the port */
+int request_cm_unbind(struct udckpt_msg_cm_bind *message);
+int request_cm_find(struct udckpt_msg_cm_bind *message);   /* writes lid, gid, qpn; REQUEST_FAILED: nobody listens just now */
+struct udckpt_msg_located;
+int request_locate(struct udckpt_msg_located *answer);
+int request_fd(void);   /* -1 when not connected */
+void request_forget(void); /* after a restart: the descriptor is not ours any more */
+void request_close(void);
+void request_forked(void);

@@ -1,0 +1,28 @@
+/* The exported ibv_* functions. They have no version, so that they satisfy references to any of
+ * libibverbs' versions (ld.so(8): a preloaded library is searched first). */
+#pragma once
+#define _GNU_SOURCE
+#include "verbs_device.h"
+#include <errno.h>
+
+/* libibverbs wraps these three in macros of the same name. */
+#undef ibv_query_port
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Says once for each name that it is not supported, and what to do; sets errno to EOPNOTSUPP and
+ * returns it. `name` must be a string literal. */
+int interposer_refuse(const char *name, const char *advice);
+
+#define REFUSE(name) interposer_refuse(name, "the device does not offer it")
+
+/* Calls an operation that returns 0 or an errno value. */
+#define CALL(operation, ...) (top_device()->operation ? top_device()->operation(__VA_ARGS__) : REFUSE("ibv_" #operation))
+/* Calls an operation that returns a pointer. */
+#define MAKE(operation, ...) \
+    (top_device()->operation ? top_device()->operation(__VA_ARGS__) : (REFUSE("ibv_" #operation), NULL))
+
+/* Gives the extended operations that nothing here offers a named refusal. */
+void interposer_refuse_extended(struct ibv_context *context);

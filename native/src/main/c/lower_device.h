@@ -1,0 +1,9 @@
+/* The choice of the device beneath the virtual layer: UDCKPT_DEVICE in a job's first life, the agent's word in later ones. */
+#pragma once
+#include "verbs_device.h"
+
+/* The one real device that the job may see; NULL: any. */
+const char *lower_device_name(void);
+
+/* For a restored process, with the gate closed: soft0, or the name of a real device. Returns 0 or an errno. */
+int lower_device_switch(const char *name);

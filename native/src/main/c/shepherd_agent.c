@@ -1,0 +1,114 @@
+/* Lines from and to the agent. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "shepherd.h"
+
+static int agent = -1;
+static char line[SHEPHERD_LINE];
+static size_t used;
+
+void agent_attach(int fd) { agent = fd; }
+int agent_fd(void) { return agent; }
+
+void agent_say(const char *format, ...) {
+  char text[SHEPHERD_LINE];
+  va_list list;
+  va_start(list, format);
+  int length = vsnprintf(text, sizeof text - 1, format, list);
+  va_end(list);
+  if (length > (int)sizeof text - 2) length = sizeof text - 2;
+  text[length++] = '\n';
+  for (int sent = 0; agent >= 0 && sent < length;) {
+    ssize_t n = send(agent, text + sent, length - sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return; /* its end is closed: the poll loop sees that next and says so */
+    sent += n;
+  }
+}
+
+static void agent_gone(void) {
+  close(agent);
+  agent = -1;
+  children_kill_expected();
+  if (children_kill_stubs() > 0)
+    fprintf(stderr, "udckpt: the agent of this job is gone; the ranks go on, without checkpoints\n");
+}
+
+/* Reads "NUMBER" or "NUMBER REST"; false when there is no number. */
+static bool number(const char **text, long *value) {
+  char *end;
+  errno = 0;
+  *value = strtol(*text, &end, 10);
+  if (end == *text || errno || (*end && *end != ' ')) return false;
+  *text = *end ? end + 1 : end;
+  return true;
+}
+
+static void open_relay(long rank, const char *path) {
+  int fd = pmi_open(rank, path);
+  if (fd < 0) agent_say("error rank %ld: cannot open the PMI connection %s: %s", rank, path, strerror(errno));
+  else agent_say("pmi %ld %d", rank, fd);
+}
+
+static void expect(long host_pid) {
+  pid_t pid = pid_from_host(host_pid);
+  if (pid > 0) child_expect(pid);
+  /* else it has exited and was reaped already: nothing to wait for */
+}
+
+static void send_signal(long signal, long host_pid) {
+  if (children_signal(signal, host_pid) < 0)
+    agent_say("error signal %ld to process %ld: %s", signal, host_pid, strerror(errno));
+}
+
+static void command(const char *text) {
+  static const struct { const char *name; int numbers; } table[] = {
+      {"spawn ", 1}, {"stub ", 1}, {"pmi ", 1}, {"taken ", 1}, {"signal ", 1}, {"expect ", 1}, {"go", 0}, {"quit", 0}};
+  long value = 0, other = 0;
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    size_t length = strlen(table[i].name);
+    if (strncmp(text, table[i].name, length)) continue;
+    const char *rest = text + length;
+    if (table[i].numbers && !number(&rest, &value)) break;
+    switch (i) {
+      case 0: spawn_rank(value, rest); return;
+      case 1: stub_make(value); return;
+      case 2: open_relay(value, rest); return;
+      case 3: pmi_taken(value); return;
+      case 4: if (*rest && !number(&rest, &other)) break;
+              send_signal(value, other); return;
+      case 5: expect(value); return;
+      case 6: children_go(); return;
+      case 7: shepherd_exit();
+    }
+  }
+  agent_say("error unknown command: %.200s", text);
+}
+
+void agent_readable(void) {
+  ssize_t n = read(agent, line + used, sizeof line - used);
+  if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (n <= 0) {
+    agent_gone();
+    return;
+  }
+  used += n;
+  char *start = line, *end;
+  while (agent >= 0 && (end = memchr(start, '\n', line + used - start))) {
+    *end = 0;
+    command(start);
+    start = end + 1;
+  }
+  used -= start - line;
+  memmove(line, start, used);
+  if (used == sizeof line) {
+    agent_say("error a command longer than %d bytes was dropped", SHEPHERD_LINE);
+    used = 0;
+  }
+}

@@ -1,0 +1,40 @@
+/* The simulated host: its LID, its QPN range, its network and its faults. */
+#pragma once
+#include "verbs_device.h"
+#include <netinet/in.h>
+
+#define SOFT_LID_MAX 0xbfffu /* the last unicast LID, InfiniBand Architecture 1.2.1, section 4.1.3 */
+#define SOFT_QPN_FIRST 0x4000u
+#define SOFT_QPN_LAST 0xffffu
+#define SOFT_DEVICES_MAX 8u
+#define SOFT_PORTS_MAX 4u
+
+struct soft_config {
+    uint16_t lid; /* of the first port of the first device; in an open context, of the first port of its own */
+    unsigned devices, ports; /* of this host; ports of each device. Their LIDs follow each other */
+    uint32_t qpn_first, qpn_last;
+    uint32_t network;          /* upper 16 bits of every host's IPv4 address */
+    uint32_t doorbell_network; /* of the addresses that wake sleepers for solicited sends; 0 = none */
+    double loss, duplicate, reorder; /* per cent of datagrams sent */
+    uint64_t seed;
+};
+
+/* The configuration in force, read from the environment on first use; NULL when that is wrong (a
+ * message naming the variable was printed and errno is EINVAL). */
+const struct soft_config *soft_config(void);
+int soft_configure(const struct device_config *config);
+
+/* IPv4 address of the host with this LID. */
+static inline in_addr_t soft_host(uint32_t network, uint16_t lid)
+{
+    return htonl(network | lid);
+}
+
+/* LID of a port, counted from 1, of the device that `config` was opened for. */
+static inline uint16_t soft_port_lid(const struct soft_config *config, unsigned port)
+{
+    return (uint16_t) (config->lid + port - 1);
+}
+
+union ibv_gid soft_gid(uint16_t lid);
+__be64 soft_guid(uint16_t lid);

@@ -1,0 +1,55 @@
+/* Packets that arrived for a reliable connection: taken by who polls one of its queues, or by the engine. */
+#include "soft_cq.h"
+#include "soft_rc.h"
+#include <string.h>
+
+struct arrival {
+    struct soft_rc_wire header;
+    char payload[SOFT_MTU];
+};
+
+static void dispatch(struct soft_rc *rc, const struct arrival *arrival, uint32_t bytes)
+{
+    const struct soft_rc_wire *header = &arrival->header;
+    uint32_t length = bytes - (uint32_t) sizeof *header;
+    if (!soft_rc_listens(rc))
+        return; /* an earlier packet of the batch has ended the connection */
+    if (header->opcode <= SOFT_RC_FETCH_ADD)
+        soft_rc_requested(rc, header, arrival->payload, length);
+    else
+        soft_rc_answered(rc, header, arrival->payload, length);
+}
+
+bool soft_rc_take_packets(struct soft_rc *rc)
+{
+    struct arrival arrivals[SOFT_RC_RECEIVE_BATCH];
+    struct iovec iov[SOFT_RC_RECEIVE_BATCH];
+    struct mmsghdr messages[SOFT_RC_RECEIVE_BATCH];
+    for (int i = 0; i < SOFT_RC_RECEIVE_BATCH; i++) {
+        iov[i] = (struct iovec){&arrivals[i], sizeof arrivals[i]};
+        messages[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = &iov[i], .msg_iovlen = 1}};
+    }
+    int got = recvmmsg(rc->qp->socket, messages, SOFT_RC_RECEIVE_BATCH, MSG_DONTWAIT, NULL);
+    for (int i = 0; i < got; i++)
+        if (!(messages[i].msg_hdr.msg_flags & MSG_TRUNC))
+            dispatch(rc, &arrivals[i], messages[i].msg_len);
+    if (got > 0) {
+        soft_rc_acknowledge(rc);
+        if (soft_rc_state(rc) == IBV_QPS_RTS)
+            soft_rc_pump(rc);
+    }
+    return got == SOFT_RC_RECEIVE_BATCH;
+}
+
+int soft_rc_receive(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    struct soft_rc *rc = qp->rc;
+    __atomic_store_n(&rc->polls, __atomic_load_n(&rc->polls, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+    if (soft_rc_listens(rc) && soft_trylock(&rc->lock)) {
+        /* A program that is seldom given the processor takes a whole window at once. */
+        for (int i = 0; i < SOFT_RC_WINDOW / SOFT_RC_RECEIVE_BATCH && soft_rc_listens(rc) && soft_rc_take_packets(rc); i++)
+            ;
+        soft_unlock(&rc->lock);
+    }
+    return 0; /* completions are in the queues' rings */
+}

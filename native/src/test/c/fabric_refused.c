@@ -1,0 +1,171 @@
+/* Every verb that is not there: each is called twice, fails with EOPNOTSUPP, and is named in one line. The case "all" prints
+ * what the lines have to say; SoftFabricTest compares them with standard error. */
+#include "fabric.h"
+#include <dlfcn.h>
+
+static struct end a;
+
+static int failed(const void *made)
+{
+    return made ? 0 : errno;
+}
+
+static int xrcd(void) { return failed(ibv_open_xrcd(a.context, &(struct ibv_xrcd_init_attr){.fd = -1})); }
+static int srq_ex(void)
+{
+    return failed(ibv_create_srq_ex(a.context, &(struct ibv_srq_init_attr_ex){.attr = {16, 1, 0}, .comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD,
+                                                                             .srq_type = IBV_SRQT_XRC, .pd = a.pd}));
+}
+static int srq_num(void) { return ibv_get_srq_num(&(struct ibv_srq){.context = a.context}, &(uint32_t){0}); }
+static int open_qp(void) { return failed(ibv_open_qp(a.context, &(struct ibv_qp_open_attr){.comp_mask = 0})); }
+static int window(void) { return failed(ibv_alloc_mw(a.pd, IBV_MW_TYPE_1)); }
+static int window_access(void) { return failed(ibv_reg_mr(a.pd, a.memory, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND)); }
+static int on_demand(void) { return failed(ibv_reg_mr(a.pd, a.memory, 4096, IBV_ACCESS_ON_DEMAND)); }
+static int on_demand_iova(void) { return failed(ibv_reg_mr_iova(a.pd, a.memory, 4096, 0, IBV_ACCESS_ON_DEMAND)); }
+static int advise(void) { return ibv_advise_mr(a.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &(struct ibv_sge){0}, 1); }
+static int dmabuf(void) { return failed(ibv_reg_dmabuf_mr(a.pd, 0, 4096, 0, 0, IBV_ACCESS_LOCAL_WRITE)); }
+static int rereg(void) { return ibv_rereg_mr(a.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0) ? errno : 0; }
+static int null_mr(void) { return failed(ibv_alloc_null_mr(a.pd)); }
+static int device_memory(void) { return failed(ibv_alloc_dm(a.context, &(struct ibv_alloc_dm_attr){.length = 64})); }
+static int thread_domain(void) { return failed(ibv_alloc_td(a.context, &(struct ibv_td_init_attr){0})); }
+static void *allocate(struct ibv_pd *pd, void *context, size_t size, size_t alignment, uint64_t resource) { return NULL; }
+static void release(struct ibv_pd *pd, void *context, void *memory, uint64_t resource) {}
+static int parent_domain(void)
+{
+    return failed(ibv_alloc_parent_domain(a.context, &(struct ibv_parent_domain_init_attr){
+        .pd = a.pd, .comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS, .alloc = allocate, .free = release}));
+}
+static int counters(void) { return failed(ibv_create_counters(a.context, &(struct ibv_counters_init_attr){0})); }
+static int flow(void) { return failed(ibv_create_flow(a.qp, &(struct ibv_flow_attr){.size = sizeof(struct ibv_flow_attr), .port = 1})); }
+static int flow_action(void) { return failed(ibv_create_flow_action_esp(a.context, &(struct ibv_flow_action_esp_attr){0})); }
+static int work_queue(void) { return failed(ibv_create_wq(a.context, &(struct ibv_wq_init_attr){.wq_type = IBV_WQT_RQ, .max_wr = 1, .max_sge = 1, .pd = a.pd, .cq = a.recv_cq})); }
+static int indirection(void) { return failed(ibv_create_rwq_ind_table(a.context, &(struct ibv_rwq_ind_table_init_attr){0})); }
+static int moderation(void) { return ibv_modify_cq(a.send_cq, &(struct ibv_modify_cq_attr){.attr_mask = IBV_CQ_ATTR_MODERATE}); }
+static int rate_limit(void) { return ibv_modify_qp_rate_limit(a.qp, &(struct ibv_qp_rate_limit_attr){.rate_limit = 1}); }
+static int srq_ops(void)
+{
+    struct ibv_ops_wr op = {.opcode = IBV_WR_TAG_SYNC}, *bad = NULL;
+    int error = ibv_post_srq_ops(&(struct ibv_srq){.context = a.context}, &op, &bad);
+    CHECK(bad == &op);
+    return error;
+}
+static int device_clock(void) { return ibv_query_rt_values_ex(a.context, &(struct ibv_values_ex){.comp_mask = IBV_VALUES_MASK_RAW_CLOCK}); }
+static int query_ece(void) { return ibv_query_ece(a.qp, &(struct ibv_ece){0}); }
+static int set_ece(void) { return ibv_set_ece(a.qp, &(struct ibv_ece){0}); }
+static int import_device(void) { return failed(ibv_import_device(0)); }
+static int import_pd(void) { return failed(ibv_import_pd(a.context, 1)); }
+static int import_mr(void) { return failed(ibv_import_mr(a.pd, 1)); }
+static int import_dm(void) { return failed(ibv_import_dm(a.context, 1)); }
+static int ethernet_address(void)
+{
+    return ibv_resolve_eth_l2_from_gid(a.context, &(struct ibv_ah_attr){0}, (uint8_t[6]){0}, &(uint16_t){0});
+}
+/* What mlx5dv_open_device and its like call. */
+static int vendors_device(void)
+{
+    struct ibv_context *(*open_device)(struct ibv_device *, void *) = dlsym(RTLD_DEFAULT, "verbs_open_device");
+    CHECK(open_device);
+    return failed(open_device(a.context->device, NULL));
+}
+static int cq_ex(uint64_t fields, uint32_t mask, uint32_t flags)
+{
+    return failed(ibv_create_cq_ex(a.context, &(struct ibv_cq_init_attr_ex){.cqe = 4, .wc_flags = fields, .comp_mask = mask, .flags = flags, .parent_domain = a.pd}));
+}
+static int time_stamps(void) { return cq_ex(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP, 0, 0); }
+static int cq_domain(void) { return cq_ex(0, IBV_CQ_INIT_ATTR_MASK_PD, 0); }
+static int ignore_overrun(void) { return cq_ex(0, IBV_CQ_INIT_ATTR_MASK_FLAGS, IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN); }
+static struct ibv_qp_init_attr_ex qp_attr(uint32_t mask)
+{
+    return (struct ibv_qp_init_attr_ex){.send_cq = a.send_cq, .recv_cq = a.recv_cq, .cap = {16, 16, 2, 2, 0}, .qp_type = IBV_QPT_UD,
+                                        .comp_mask = IBV_QP_INIT_ATTR_PD | mask, .pd = a.pd};
+}
+static int xrc_qp(void)
+{
+    struct ibv_qp_init_attr_ex attr = qp_attr(IBV_QP_INIT_ATTR_XRCD);
+    attr.qp_type = IBV_QPT_XRC_SEND;
+    return failed(ibv_create_qp_ex(a.context, &attr));
+}
+static int scaling_qp(void)
+{
+    struct ibv_qp_init_attr_ex attr = qp_attr(IBV_QP_INIT_ATTR_IND_TABLE);
+    return failed(ibv_create_qp_ex(a.context, &attr));
+}
+static int offload_qp(void)
+{
+    struct ibv_qp_init_attr_ex attr = qp_attr(IBV_QP_INIT_ATTR_MAX_TSO_HEADER);
+    attr.max_tso_header = 64;
+    return failed(ibv_create_qp_ex(a.context, &attr));
+}
+static int flagged_qp(void)
+{
+    struct ibv_qp_init_attr_ex attr = qp_attr(IBV_QP_INIT_ATTR_CREATE_FLAGS);
+    attr.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+    return failed(ibv_create_qp_ex(a.context, &attr));
+}
+static int windows_qp(void)
+{
+    struct ibv_qp_init_attr_ex attr = qp_attr(IBV_QP_INIT_ATTR_SEND_OPS_FLAGS);
+    attr.send_ops_flags = IBV_QP_EX_WITH_BIND_MW;
+    return failed(ibv_create_qp_ex(a.context, &attr));
+}
+static int unreliable_qp(void)
+{
+    struct ibv_qp_init_attr attr = {.send_cq = a.send_cq, .recv_cq = a.recv_cq, .qp_type = IBV_QPT_UC, .cap = {16, 16, 2, 2, 0}};
+    return failed(ibv_create_qp(a.pd, &attr));
+}
+static int drained(void)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD};
+    int error = ibv_modify_qp(a.qp, &attr, IBV_QP_STATE);
+    EQUAL(IBV_QPS_RTS, state_of(a.qp));
+    return error;
+}
+
+static const struct {
+    const char *said;
+    int (*call)(void);
+} table[] = {
+    {"ibv_open_xrcd is not", xrcd}, {"ibv_create_srq_ex is not", srq_ex}, {"ibv_get_srq_num is not", srq_num}, {"ibv_open_qp is not", open_qp},
+    {"ibv_alloc_mw is not", window}, {"ibv_reg_mr with IBV_ACCESS_MW_BIND is not", window_access},
+    {"ibv_reg_mr with IBV_ACCESS_ON_DEMAND is not", on_demand}, {"ibv_reg_mr with IBV_ACCESS_ON_DEMAND is not", on_demand_iova},
+    {"ibv_advise_mr is not", advise}, {"ibv_reg_dmabuf_mr is not", dmabuf}, {"ibv_rereg_mr is not", rereg}, {"ibv_alloc_null_mr is not", null_mr},
+    {"ibv_alloc_dm is not", device_memory}, {"ibv_alloc_td is not", thread_domain}, {"ibv_alloc_parent_domain is not", parent_domain},
+    {"ibv_create_counters is not", counters}, {"ibv_create_flow is not", flow}, {"ibv_create_flow_action_esp is not", flow_action},
+    {"ibv_create_wq is not", work_queue}, {"ibv_create_rwq_ind_table is not", indirection}, {"ibv_modify_cq is not", moderation},
+    {"ibv_modify_qp_rate_limit is not", rate_limit}, {"ibv_post_srq_ops is not", srq_ops}, {"ibv_query_rt_values_ex is not", device_clock},
+    {"ibv_query_ece is not", query_ece}, {"ibv_set_ece is not", set_ece}, {"ibv_import_device is not", import_device},
+    {"ibv_import_pd is not", import_pd}, {"ibv_import_mr is not", import_mr}, {"ibv_import_dm is not", import_dm},
+    {"ibv_resolve_eth_l2_from_gid is not", ethernet_address}, {"verbs_open_device is not", vendors_device},
+    {"ibv_create_cq_ex with time stamps", time_stamps}, {"ibv_create_cq_ex with a parent domain is not", cq_domain},
+    {"ibv_create_cq_ex with IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN is not", ignore_overrun}, {"ibv_create_qp_ex for XRC is not", xrc_qp},
+    {"ibv_create_qp_ex with receive-side scaling is not", scaling_qp}, {"ibv_create_qp_ex with segmentation offload is not", offload_qp},
+    {"ibv_create_qp_ex with create_flags is not", flagged_qp}, {"ibv_create_qp_ex with these send operations is not", windows_qp},
+    {"ibv_create_qp is not supported for queue pairs of type", unreliable_qp},
+    {"ibv_modify_qp is not supported for the send queue drained state", drained},
+};
+
+static void all(void)
+{
+    a = make_end((struct end_options){0});
+    for (int round = 0; round < 2; round++)
+        for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+            errno = 0;
+            int error = table[i].call();
+            if (error != EOPNOTSUPP) {
+                fprintf(stderr, "%s: error %d (%s)\n", table[i].said, error, strerror(error));
+                exit(1);
+            }
+            if (!round)
+                puts(table[i].said);
+        }
+    EQUAL(0, post_recv(&a, 0, 512)); /* and none has done any harm */
+    EQUAL(0, post_send(&a, &a, 4096, 8, IBV_SEND_SIGNALED));
+    struct ibv_wc wc;
+    EQUAL(1, poll_for(a.recv_cq, 1, &wc));
+    EQUAL(IBV_WC_SUCCESS, wc.status);
+}
+
+int main(int argc, char **argv)
+{
+    return run_cases(argc, argv, (struct fabric_case[]){{"all", all}, {0}});
+}

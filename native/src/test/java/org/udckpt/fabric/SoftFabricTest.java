@@ -1,0 +1,116 @@
+package org.udckpt.fabric;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicContainer;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Each case of native/src/test/c/fabric_*.c: one rule of the verbs, checked over the bare soft fabric. */
+class SoftFabricTest {
+    private static final List<String> DATAGRAMS = List.of("send", "receive", "state", "events", "address", "threads", "rules", "extended", "multicast");
+    private static final List<String> CONNECTIONS = List.of("rc", "rc_errors", "rc_threads");
+
+    @TestFactory
+    Stream<DynamicContainer> preloaded() {
+        return Stream.concat(DATAGRAMS.stream(), CONNECTIONS.stream()).map(name -> dynamicContainer(name, cases("fabric_" + name, Map.of())));
+    }
+
+    /** A reliable connection is one, whatever happens to its packets; the display name says the seed. */
+    @TestFactory
+    Stream<DynamicContainer> connectionsOverABadNetwork() {
+        long seed = System.nanoTime() & 0xffff;
+        Map<String, String> faults = Map.of("UDCKPT_SOFT_LOSS", "5", "UDCKPT_SOFT_DUPLICATE", "5", "UDCKPT_SOFT_REORDER", "5",
+                "UDCKPT_SOFT_SEED", Long.toString(seed));
+        return CONNECTIONS.stream().map(name -> dynamicContainer(name + ", seed " + seed, cases("fabric_" + name, faults)));
+    }
+
+    /** The same rules hold with the virtual layer in between. */
+    @TestFactory
+    Stream<DynamicContainer> virtualized() {
+        return Stream.concat(DATAGRAMS.stream(), CONNECTIONS.stream()).map(name -> dynamicContainer(name,
+                cases("fabric_" + name, Map.of("UDCKPT_VIRTUALIZE", "1"))));
+    }
+
+    /** As over a device that does not borrow the translation: requests are recorded, and all completions asked for. */
+    @TestFactory
+    Stream<DynamicContainer> connectionsCopied() {
+        return CONNECTIONS.stream().map(name -> dynamicContainer(name,
+                cases("fabric_" + name, Map.of("UDCKPT_VIRTUALIZE", "1", "UDCKPT_LENDING", "0"))));
+    }
+
+    /** Two devices of two ports each: on the bare fabric, and beneath both ways of the virtual layer. */
+    @TestFactory
+    Stream<DynamicContainer> severalPorts() {
+        Map<String, String> shape = Map.of("UDCKPT_SOFT_DEVICES", "2", "UDCKPT_SOFT_PORTS", "2");
+        return Stream.of(Map.of("UDCKPT_VIRTUALIZE", "0"), Map.of("UDCKPT_VIRTUALIZE", "1"), Map.of("UDCKPT_VIRTUALIZE", "1", "UDCKPT_LENDING", "0"))
+                .flatMap(layer -> Stream.of("ports", "trouble").map(name -> dynamicContainer(name + " " + layer, cases("fabric_" + name, with(shape, layer)))));
+    }
+
+    private static Map<String, String> with(Map<String, String> one, Map<String, String> other) {
+        Map<String, String> both = new TreeMap<>(one);
+        both.putAll(other);
+        return both;
+    }
+
+    /** Linked with the fabric itself, to call what only the virtual layer may: owned_fds and forget. */
+    @TestFactory
+    Stream<DynamicTest> checkpointHalf() {
+        return cases("fabric_forget", Map.of("LD_PRELOAD", ""));
+    }
+
+    private static Stream<DynamicTest> cases(String program, Map<String, String> environment) {
+        String path = Native.program(program).toString();
+        List<String> names;
+        try {
+            names = Native.run(environment, path).out().lines().toList();
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException("cannot list the cases of " + path, e);
+        }
+        assertFalse(names.isEmpty(), () -> path + " names no case");
+        return names.stream().map(name -> dynamicTest(name, () -> {
+            Native.Result result = Native.run(environment, path, name);
+            assertEquals(0, result.exit(), result::toString);
+        }));
+    }
+
+    /** The whole table of what is not there: EOPNOTSUPP, and one line for each name, however often it is called. */
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "1"})
+    void refusalsAreNamedOnce(String virtualize) throws Exception {
+        Native.Result result = Native.run(Map.of("UDCKPT_VIRTUALIZE", virtualize), Native.program("fabric_refused").toString(), "all");
+        assertEquals(0, result.exit(), result::toString);
+        Set<String> said = result.out().lines().collect(Collectors.toCollection(TreeSet::new));
+        assertTrue(said.size() > 40, said::toString);
+        for (String name : said) {
+            assertEquals(1, result.err().lines().filter(line -> line.startsWith("udckpt: ") && line.contains(name)).count(), () -> name + " in\n" + result.err());
+        }
+        assertEquals(said.size(), result.err().lines().filter(line -> line.contains("not supported")).count(), result::err);
+    }
+
+    @Test
+    void wrongSettingsAreNamed() throws Exception {
+        Map<String, String> wrong = Map.of("UDCKPT_SOFT_LID", "49152", "UDCKPT_SOFT_QPNS", "5000", "UDCKPT_SOFT_LOSS", "101",
+                "UDCKPT_SOFT_NET", "10.9.8", "UDCKPT_SOFT_DEVICES", "9", "UDCKPT_SOFT_PORTS", "0", "UDCKPT_SOFT_SEED", "x", "UDCKPT_DEVICE", "mlx5_0");
+        for (Map.Entry<String, String> setting : wrong.entrySet()) {
+            Native.Result result = Native.run(Map.ofEntries(setting), "ibv_devinfo");
+            assertTrue(result.exit() != 0, result::toString);
+            assertTrue(result.err().contains("udckpt: " + setting.getKey() + "=" + setting.getValue() + " is not valid"), result::toString);
+        }
+    }
+}
