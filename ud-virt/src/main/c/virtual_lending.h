@@ -1,0 +1,34 @@
+/* Lending: a device can build the translation into its own send and receive paths, so that nothing is
+ * copied or recorded twice. The objects stay this layer's. What a borrowing device promises:
+ *   - it finds a send's destination by route_of() and uses what it kept in route->prepared;
+ *   - its datagrams have been sent when post_send returns (none is under way when the gate has closed);
+ *   - its completions carry the request's own wr_id, the queue pair's virtual number, the virtual source;
+ *   - it tells which receives are outstanding, from its memory alone, also when its descriptors are gone;
+ *   - it registers memory under a key of an earlier life, so keys never differ.
+ * UDCKPT_LENDING=0 does without, as with a device that has no such paths. */
+#pragma once
+#include "virtual.h"
+
+struct lending {
+    /* For context->ops: they take the job's objects and pass the gate. */
+    int (*poll_cq)(struct ibv_cq *, int count, struct ibv_wc *);
+    /* Of datagrams only; a context gets post_any with its first reliable connection, so that who has none pays nothing for them. */
+    int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
+    int (*post_any)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
+    int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
+    int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
+
+    void (*prepare)(struct route *route, const struct ibv_ah *real); /* fills route->prepared */
+    uint64_t (*source_key)(uint16_t lid, uint32_t qpn);
+    void (*adopt)(struct ibv_qp *real, uint32_t virtual_qpn);
+    struct ibv_mr *(*register_as)(struct ibv_pd *, void *addr, size_t length, uint64_t iova, unsigned access, uint32_t key);
+    /* Oldest first; at most max are written, returns how many there are. SGEs point into the device's queue. */
+    uint32_t (*outstanding)(const struct ibv_qp *real, struct ibv_recv_wr *wrs, uint32_t max);
+    /* Of a reliable connection: how completions call its peer, and which sends have not completed (inline data in one piece). */
+    void (*name_peer)(struct ibv_qp *real, uint32_t qpn, uint16_t lid);
+    uint32_t (*outstanding_sends)(const struct ibv_qp *real, struct ibv_send_wr *wrs, uint32_t max);
+    uint32_t (*outstanding_shared)(const struct ibv_srq *real, struct ibv_recv_wr *wrs, uint32_t max);
+};
+
+/* How the device borrows, or NULL; the same for the whole life of a job. */
+const struct lending *virtual_lending(void);

@@ -1,0 +1,204 @@
+/* Completions, with a device that does not borrow the translation: the real wr_id is the address of our record of the request. */
+#include "virtual_lending.h"
+#include "virtual_source.h"
+#include <string.h>
+
+int virtual_poll_stash(struct v_cq *cq, int count, struct ibv_wc *wc)
+{
+    int got = 0;
+    pthread_mutex_lock(&cq->stash_mutex);
+    while (got < count && cq->stash_count) {
+        wc[got++] = cq->stash[cq->stash_next++];
+        __atomic_store_n(&cq->stash_count, cq->stash_count - 1, __ATOMIC_RELEASE);
+    }
+    virtual_unstashed(got);
+    pthread_mutex_unlock(&cq->stash_mutex);
+    return got;
+}
+
+static int is_in(const void *ring, size_t bytes, uint64_t wr_id)
+{
+    return ring && wr_id - (uintptr_t)ring < bytes;
+}
+
+static int has_recorded(const struct v_qp *qp, uint64_t wr_id)
+{
+    const struct receive_ring *receives = qp->qp.srq ? &((const struct v_srq *)qp->qp.srq)->receives : &qp->receives;
+    return is_in(qp->sends, (qp->send_mask + 1ul) * sizeof *qp->sends, wr_id) || is_in(receives->works, receives->mask + 1ul, wr_id);
+}
+
+/* Of a datagram request that has failed nothing is told but its wr_id and its queue pair (ibv_poll_cq(3)). The job's own wr_id
+ * is there when the request was not signaled. It would have to be an address within our rings to be taken for a record. */
+__attribute__((cold, noinline)) static struct work *find_failed(struct v_context *context, const struct ibv_wc *wc)
+{
+    struct work *work = NULL;
+    pthread_mutex_lock(&virtual_mutex);
+    FOR_EACH(struct v_qp, link, qp, &context->qps)
+        if (qp->real->qp_num == wc->qp_num && has_recorded(qp, wc->wr_id))
+            work = (struct work *)(uintptr_t)wc->wr_id;
+    pthread_mutex_unlock(&virtual_mutex);
+    return work;
+}
+
+/* NULL: there is none. Only a datagram request that has failed may not be recorded. */
+static inline struct work *record_of(struct v_context *context, const struct ibv_wc *wc, uint32_t *number)
+{
+    struct work *work = (struct work *)(uintptr_t)wc->wr_id;
+    int failed = wc->status != IBV_WC_SUCCESS;
+    *number = UNLIKELY(failed) || !work->number ? virtual_number_of(context, wc->qp_num) : work->number;
+    return UNLIKELY(failed) && !(*number & NUMBER_OF_CONNECTION) ? find_failed(context, wc) : work;
+}
+
+/* Of a queue pair of the device. The records do not tell it, since only a datagram with a GRH asks for it. */
+static inline const struct v_port *port_at(const struct v_context *context, uint32_t real_number)
+{
+    return &context->identity->ports[virtual_number_of(context, real_number) >> NUMBER_PORT_SHIFT & NUMBER_PORT_MASK];
+}
+
+/* Any completion. Returns 0 when it is none of the job's business: it did not ask for the one of this request. */
+__attribute__((noinline)) static int name_any(struct v_context *context, struct ibv_wc *wc, uint64_t epoch)
+{
+    uint32_t number, real_number = wc->qp_num;
+    struct work *work = record_of(context, wc, &number);
+    wc->qp_num = number & NUMBER_MASK;
+    if (UNLIKELY(!work))
+        return 1;
+    uint32_t state = work->state;
+    wc->wr_id = work->wr_id;
+    if (state == WORK_RECEIVE && !(number & NUMBER_OF_CONNECTION)) {
+        COUNT(ud_receives, 1);
+        if (LIKELY(wc->status == IBV_WC_SUCCESS))
+            COUNT(ud_foreign, !translate_source(wc, (const struct receive_work *)work, port_at(context, real_number), epoch));
+    }
+    __atomic_store_n(&work->state, WORK_FREE, __ATOMIC_RELEASE);
+    return !(state == WORK_QUIET && wc->status == IBV_WC_SUCCESS);
+}
+
+/* The usual ones: a receive of a connection, or of a datagram of a known endpoint without a GRH, by a queue pair with receives
+ * of its own. Returns 0 for others. */
+static inline __attribute__((always_inline)) int name_received(gate_thread_here *self, struct ibv_wc *wc, uint64_t epoch)
+{
+    const uint64_t received = IBV_WC_SUCCESS | (uint64_t)IBV_WC_RECV << 32;
+    uint64_t outcome;
+    _Static_assert(offsetof(struct ibv_wc, opcode) == offsetof(struct ibv_wc, status) + 4, "compared as one");
+    memcpy(&outcome, &wc->status, sizeof outcome);
+    if (UNLIKELY(outcome != received))
+        return 0;
+    struct work *work = (struct work *)(uintptr_t)wc->wr_id;
+    uint32_t number = work->number;
+    if (LIKELY((int32_t)number > 0)) {
+        const struct source *source = plain_source(wc, epoch);
+        if (UNLIKELY(!source))
+            return 0;
+        wc->src_qp = source->virtual_qpn;
+        wc->slid = source->virtual_lid;
+        self->counters->ud_receives++;
+    } else if (UNLIKELY(!(number &= ~NUMBER_OF_CONNECTION))) {
+        return 0;
+    }
+    wc->wr_id = work->wr_id;
+    wc->qp_num = number;
+    __atomic_store_n(&work->state, WORK_FREE, __ATOMIC_RELEASE);
+    return 1;
+}
+
+/* Any completions; returns how many are the job's. */
+static int name_all(struct v_context *context, struct ibv_wc *wc, int count)
+{
+    uint64_t epoch = __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE);
+    int left = 0;
+    for (int i = 0; i < count; i++) {
+        if (!name_any(context, &wc[i], epoch))
+            continue;
+        if (UNLIKELY(left != i))
+            wc[left] = wc[i];
+        left++;
+    }
+    return left;
+}
+
+static inline int poll_device(const struct v_cq *cq, int count, struct ibv_wc *wc)
+{
+    return cq->real->context->ops.poll_cq(cq->real, count, wc);
+}
+
+/* Until there is a completion of the job's, or none at all. */
+static int poll_real(struct v_cq *cq, int count, struct ibv_wc *wc)
+{
+    int got, left = 0;
+    while (!left && (got = poll_device(cq, count, wc)) > 0)
+        left = name_all(context_of(cq->cq.context), wc, got);
+    if (LIKELY(left))
+        return left;
+    return UNLIKELY(cq->failed) ? -1 : got; /* this life's device may not know of an overflow in an earlier one */
+}
+
+int virtual_poll_real(struct v_cq *cq, int count, struct ibv_wc *wc)
+{
+    if (virtual_lending())
+        return lower_device->poll_cq(cq->real, count, wc); /* the device has translated them */
+    return poll_real(cq, count, wc);
+}
+
+/* From the first completion on that is not a usual one. If nothing is left of what was taken, the device is asked again. */
+__attribute__((noinline)) static int name_rest_and_leave(struct v_cq *cq, struct ibv_wc *wc, int got, int named)
+{
+    int left = named + name_all(context_of(cq->cq.context), wc + named, got - named);
+    if (UNLIKELY(!left))
+        left = poll_real(cq, got, wc);
+    gate_leave();
+    return left;
+}
+
+/* Stashed completions come first. While there are any, the gate sends every thread this way. */
+__attribute__((cold, noinline)) static int poll_after_look(struct v_cq *cq, int count, struct ibv_wc *wc)
+{
+    if (!gate_enter_slow())
+        return -1;
+    if (!__atomic_load_n(&virtual_stashed, __ATOMIC_ACQUIRE))
+        gate_nothing_stashed(); /* they went while a closing that failed was under way */
+    int got = __atomic_load_n(&cq->stash_count, __ATOMIC_ACQUIRE) ? virtual_poll_stash(cq, count, wc) : poll_real(cq, count, wc);
+    gate_leave();
+    return got;
+}
+
+__attribute__((noinline)) static int name_batch_and_leave(struct v_cq *cq, struct ibv_wc *wc, int got)
+{
+    uint64_t epoch = __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE);
+    gate_thread_here *self = gate_self_anew();
+    for (int named = 0; named < got; named++)
+        if (UNLIKELY(!name_received(self, &wc[named], epoch)))
+            return name_rest_and_leave(cq, wc, got, named);
+    gate_leave_anew(self);
+    return got;
+}
+
+/* It calls the device and nothing else, and what it needs afterwards stays in memory: so no register is saved for every poll. */
+int virtual_poll_cq(struct ibv_cq *virtual, int count, struct ibv_wc *wc)
+{
+    struct v_cq *volatile kept_cq = (struct v_cq *)virtual;
+    struct ibv_wc *volatile kept_wc = wc;
+    if (UNLIKELY(!gate_enter_fast()))
+        return poll_after_look((struct v_cq *)virtual, count, wc);
+    int got = poll_device((struct v_cq *)virtual, count, wc);
+    gate_thread_here *self = gate_self_anew();
+    if (got > 0) {
+        wc = kept_wc;
+        if (got > 1)
+            return name_batch_and_leave(kept_cq, wc, got);
+        if (UNLIKELY(!name_received(self, wc, __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE))))
+            return name_rest_and_leave(kept_cq, wc, 1, 0);
+    } else if (UNLIKELY(kept_cq->failed)) {
+        got = -1; /* as in poll_real */
+    }
+    gate_leave_anew(self);
+    return got;
+}
+
+/* Another thread may have polled a completion of a queue that is gone since, and read its record. Should it stay inside its verb
+ * for longer than any verb takes, the records are left to it rather than freed. */
+int virtual_nobody_reads_records(void)
+{
+    enum { LONGEST_MS = 1000 };
+    return virtual_lending() || !gate_await_others(LONGEST_MS);
+}

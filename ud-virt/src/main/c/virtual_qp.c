@@ -1,0 +1,309 @@
+/* Queue pairs; what only reliable connections have is in rc-virt. */
+#include "virtual.h"
+#include "control.h"
+#include "rc.h"
+#include "virtual_lending.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t number_in_completions(const struct v_qp *qp)
+{
+    return qp->qp.qp_num | (qp->rc ? NUMBER_OF_CONNECTION : 0);
+}
+
+static int make_rings(struct v_qp *qp, const struct ibv_qp_cap *cap)
+{
+    uint32_t sends = 16;
+    while (qp->qp.qp_type != IBV_QPT_RC && sends < 2 * cap->max_send_wr) /* twice: as virtual_make_ring(); a connection has its own ring */
+        sends *= 2;
+    qp->send_mask = sends - 1;
+    qp->sends = calloc(sends, sizeof(struct work));
+    return qp->sends && !virtual_make_receives(&qp->receives, cap->max_recv_wr, cap->max_recv_sge) ? 0 : -1;
+}
+
+/* The records of requests name their queue pair, once it has its number. */
+static void name_rings(struct v_qp *qp)
+{
+    for (uint32_t i = 0; i <= qp->send_mask; i++)
+        send_work(qp, i)->number = number_in_completions(qp);
+    virtual_name_receives(&qp->receives, number_in_completions(qp));
+    if (qp->rc)
+        rc_name_requests(qp);
+}
+
+void virtual_key_queue_pairs(struct v_context *context)
+{
+    FOR_EACH(struct v_qp, link, qp, &context->qps)
+        __atomic_store_n(&qp->always, (qp->always & ~SEND_KEYED) | (keys_differ() ? SEND_KEYED : 0), __ATOMIC_RELAXED);
+}
+
+static void free_qp(struct v_qp *qp)
+{
+    rc_free(qp);
+    free(qp->sends);
+    free(qp->receives.works);
+    free(qp);
+}
+
+static void name_port(const struct v_port *port, struct udckpt_msg_register *message)
+{
+    message->virtual_lid = port->lid;
+    message->real_lid = port->now.lid;
+    memcpy(message->virtual_gid, &port->gids[port->gid_index], sizeof message->virtual_gid);
+    memcpy(message->real_gid, &port->now.gid, sizeof message->real_gid);
+}
+
+/* The program may read its number at any moment, also while a restart registers it again. */
+static void set_number(struct v_qp *qp, uint32_t number)
+{
+    if (qp->qp.qp_num != number)
+        qp->qp.qp_num = number;
+}
+
+/* Without an agent the number is the device's: there will be no restart that could change it. */
+static int number(struct v_qp *qp, uint32_t virtual_qpn)
+{
+    struct udckpt_msg_register message = {.virtual_qpn = virtual_qpn, .real_qpn = qp->real->qp_num,
+                                           .transport = qp->qp.qp_type == IBV_QPT_RC ? UDCKPT_TRANSPORT_RC : UDCKPT_TRANSPORT_UD};
+    name_port(qp->port, &message);
+    switch (request_register(&message)) {
+    case REQUEST_OK:
+        set_number(qp, message.virtual_qpn);
+        return 0;
+    case REQUEST_NO_AGENT:
+        set_number(qp, virtual_qpn ? virtual_qpn : qp->real->qp_num);
+        return 0;
+    default:
+        control_log("queue pair %u at LID %u: the agent refused to register it (virtual QPN %u)", qp->real->qp_num,
+                    qp->port->now.lid, virtual_qpn);
+        return EADDRINUSE;
+    }
+}
+
+int virtual_register_qp(struct v_qp *qp, uint32_t virtual_qpn)
+{
+    int error = number(qp, virtual_qpn);
+    uint32_t port = (uint32_t)(qp->port->number - 1) << NUMBER_PORT_SHIFT;
+    if (!error && !virtual_lending() && virtual_set_number(context_of(qp->qp.context), qp->real->qp_num, number_in_completions(qp) | port))
+        error = ENOMEM;
+    return error;
+}
+
+/* A queue pair is registered when it gets its number, at the first port; now the job has named another one. */
+int virtual_enter_port(struct v_qp *qp, unsigned number)
+{
+    struct v_port *port = port_of(qp->qp.context, number);
+    if (port == qp->port)
+        return 0;
+    virtual_unregister_qp(qp);
+    qp->port = port;
+    return virtual_register_qp(qp, qp->qp.qp_num);
+}
+
+void virtual_unregister_qp(struct v_qp *qp)
+{
+    struct udckpt_msg_register message = {.virtual_qpn = qp->qp.qp_num};
+    name_port(qp->port, &message);
+    request_unregister(&message);
+}
+
+static int check(const struct ibv_qp_init_attr *wanted)
+{
+    static unsigned said; /* one line for each type */
+    unsigned bit = 1u << ((unsigned)wanted->qp_type & 31);
+    if (wanted->qp_type != IBV_QPT_UD && wanted->qp_type != IBV_QPT_RC) {
+        if (!(__atomic_fetch_or(&said, bit, __ATOMIC_RELAXED) & bit))
+            control_log("ibv_create_qp is not supported for queue pairs of type %d: use UD or RC", wanted->qp_type);
+        return EOPNOTSUPP;
+    }
+    return wanted->send_cq && wanted->recv_cq ? 0 : EINVAL;
+}
+
+static int fill(struct v_qp *qp, struct v_pd *pd, struct ibv_qp_init_attr *wanted)
+{
+    struct ibv_qp_init_attr real = *wanted;
+    real.qp_context = qp;
+    real.send_cq = ((struct v_cq *)wanted->send_cq)->real;
+    real.recv_cq = ((struct v_cq *)wanted->recv_cq)->real;
+    real.srq = wanted->srq ? ((struct v_srq *)wanted->srq)->real : NULL;
+    qp->real = lower_device->create_qp(pd->real, &real);
+    if (!qp->real)
+        return errno;
+    wanted->cap = real.cap;
+    qp->wanted = *wanted;
+    qp->always = wanted->sq_sig_all ? IBV_SEND_SIGNALED : 0;
+    qp->qp.context = pd->pd.context;
+    qp->port = &context_of(pd->pd.context)->identity->ports[0];
+    qp->qp.qp_context = wanted->qp_context;
+    qp->qp.pd = &pd->pd;
+    qp->qp.send_cq = wanted->send_cq;
+    qp->qp.recv_cq = wanted->recv_cq;
+    qp->qp.srq = wanted->srq;
+    qp->qp.qp_type = wanted->qp_type;
+    qp->qp.state = IBV_QPS_RESET;
+    pthread_mutex_init(&qp->qp.mutex, NULL);
+    pthread_cond_init(&qp->qp.cond, NULL);
+    if (!virtual_lending() && make_rings(qp, &real.cap))
+        return ENOMEM;
+    int error = wanted->qp_type == IBV_QPT_RC ? rc_make(qp, &real.cap) : 0;
+    if (!error)
+        error = virtual_register_qp(qp, 0);
+    if (!error && virtual_lending())
+        virtual_lending()->adopt(qp->real, qp->qp.qp_num);
+    else if (!error)
+        name_rings(qp);
+    return error;
+}
+
+static struct v_qp *create(struct v_pd *pd, struct ibv_qp_init_attr *wanted)
+{
+    int error = check(wanted);
+    struct v_qp *qp = error ? NULL : calloc(1, sizeof *qp);
+    if (!qp) {
+        errno = error ? error : ENOMEM;
+        return NULL;
+    }
+    error = fill(qp, pd, wanted);
+    if (error) {
+        if (qp->real)
+            lower_device->destroy_qp(qp->real);
+        free_qp(qp);
+        errno = error;
+        return NULL;
+    }
+    pd_used(&pd->pd, 1);
+    pthread_mutex_lock(&virtual_mutex);
+    qp->always |= keys_differ() ? SEND_KEYED : 0;
+    list_append(&context_of(pd->pd.context)->qps, &qp->link);
+    pthread_mutex_unlock(&virtual_mutex);
+    return qp;
+}
+
+struct ibv_qp *virtual_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *wanted)
+{
+    if (!gate_enter())
+        return NULL;
+    struct v_qp *qp = create((struct v_pd *)pd, wanted);
+    gate_leave();
+    return qp ? &qp->qp : NULL;
+}
+
+static void forget_requests(struct v_qp *qp)
+{
+    for (uint32_t i = 0; qp->sends && i <= qp->send_mask; i++)
+        send_work(qp, i)->state = WORK_FREE;
+    if (qp->rc)
+        rc_forget_requests(qp);
+    for (uint32_t at = 0; qp->receives.works && at <= qp->receives.mask; at += qp->receives.stride)
+        receive_at(&qp->receives, at)->work.state = WORK_FREE;
+    virtual_unstash_qp((struct v_cq *)qp->qp.send_cq, qp->qp.qp_num);
+    virtual_unstash_qp((struct v_cq *)qp->qp.recv_cq, qp->qp.qp_num);
+}
+
+static void record(struct v_qp *qp, const struct ibv_qp_attr *attributes, int mask)
+{
+    if (mask & IBV_QP_QKEY)
+        qp->attributes.qkey = attributes->qkey;
+    if (mask & IBV_QP_PKEY_INDEX)
+        qp->attributes.pkey_index = attributes->pkey_index;
+    if (mask & IBV_QP_PORT)
+        qp->attributes.port_num = attributes->port_num;
+    if (mask & IBV_QP_SQ_PSN)
+        qp->attributes.sq_psn = attributes->sq_psn;
+    if (mask & IBV_QP_STATE)
+        qp->qp.state = attributes->qp_state;
+    if ((mask & IBV_QP_STATE) && attributes->qp_state == IBV_QPS_RESET) {
+        memset(&qp->attributes, 0, sizeof qp->attributes);
+        forget_requests(qp);
+    }
+}
+
+/* A restart would have to find the drained queue's requests where they were; nobody has asked for it yet. */
+static int refuse_drained(void)
+{
+    static int said;
+    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+        control_log("ibv_modify_qp is not supported for the send queue drained state (SQD): wait for the completions instead");
+    return EOPNOTSUPP;
+}
+
+static int modify(struct v_qp *qp, const struct ibv_qp_attr *attributes, int mask)
+{
+    struct ibv_qp_attr real = *attributes;
+    if ((mask & IBV_QP_STATE) && attributes->qp_state == IBV_QPS_SQD)
+        return refuse_drained();
+    if (mask & IBV_QP_PORT) {
+        const struct v_port *port = port_of(qp->qp.context, attributes->port_num);
+        if (!port)
+            return EINVAL;
+        real.port_num = port->now.number;
+    }
+    int error = qp->rc ? rc_modify(qp, attributes, &real, mask) : lower_device->modify_qp(qp->real, &real, mask);
+    return error || !(mask & IBV_QP_PORT) ? error : virtual_enter_port(qp, attributes->port_num);
+}
+
+int virtual_modify_qp(struct ibv_qp *virtual, struct ibv_qp_attr *attributes, int mask)
+{
+    struct v_qp *qp = (struct v_qp *)virtual;
+    if (!gate_enter())
+        return EOPNOTSUPP;
+    int error = modify(qp, attributes, mask);
+    if (!error)
+        record(qp, attributes, mask);
+    gate_leave();
+    return error;
+}
+
+/* A queue pair that was rebuilt in the error state has not passed the states in which a device takes all of these. */
+static void recall(const struct v_qp *qp, struct ibv_qp_attr *attributes)
+{
+    attributes->qkey = qp->attributes.qkey;
+    attributes->pkey_index = qp->attributes.pkey_index;
+    attributes->port_num = qp->attributes.port_num;
+    attributes->sq_psn = qp->attributes.sq_psn & 0xffffff;
+}
+
+int virtual_query_qp(struct ibv_qp *virtual, struct ibv_qp_attr *attributes, int mask, struct ibv_qp_init_attr *init)
+{
+    struct v_qp *qp = (struct v_qp *)virtual;
+    if (!gate_enter())
+        return EOPNOTSUPP;
+    int error = lower_device->query_qp(qp->real, attributes, mask, init);
+    if (!error) {
+        struct ibv_qp_cap cap = init->cap;
+        *init = qp->wanted;
+        init->cap = cap;
+        if (qp->rc)
+            rc_answer_query(qp, attributes);
+        else
+            recall(qp, attributes);
+        virtual->state = attributes->qp_state;
+    }
+    gate_leave();
+    return error;
+}
+
+int virtual_destroy_qp(struct ibv_qp *virtual)
+{
+    struct v_qp *qp = (struct v_qp *)virtual;
+    if (!gate_enter())
+        return EOPNOTSUPP;
+    int error = lower_device->destroy_qp(qp->real);
+    if (!error) {
+        virtual_unregister_qp(qp);
+        virtual_withdraw_events(context_of(virtual->context), virtual);
+        forget_requests(qp);
+        pthread_mutex_lock(&virtual_mutex);
+        list_remove(&qp->link);
+        pthread_mutex_unlock(&virtual_mutex);
+        pd_used(virtual->pd, -1);
+    }
+    gate_leave();
+    if (!error) {
+        virtual_wait_acknowledged(&virtual->mutex, &virtual->cond, &virtual->events_completed, &qp->async_delivered);
+        if (virtual_nobody_reads_records())
+            free_qp(qp);
+    }
+    return error;
+}

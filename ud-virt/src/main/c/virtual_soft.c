@@ -1,0 +1,322 @@
+/* The soft fabric borrows: its send, receive and poll paths with the gate and the translation in them. */
+#include "soft_poll.h"
+#include "soft_rc.h"
+#include "soft_receive_path.h"
+#include "soft_send.h"
+#include "soft_srq.h"
+#include "virtual_grh.h"
+#include "virtual_lending.h"
+#include "virtual_route.h"
+#include "virtual_source.h"
+
+_Static_assert(sizeof(struct soft_destination) <= sizeof((struct route *)0)->prepared, "a destination fits into a route");
+
+static inline const struct soft_destination *find_destination(const struct ibv_send_wr *wr)
+{
+    const struct route *route = known_route((struct v_ah *)wr->wr.ud.ah, wr->wr.ud.remote_qpn,
+                                            __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE));
+    if (UNLIKELY(!route))
+        return NULL;
+    COUNT(ud_sends, 1);
+    return (const struct soft_destination *)route->prepared;
+}
+
+/* The device's call for soft_settle(): by the thread's sign, so that the paths have no look at it of their own. */
+static void cq_failing(void)
+{
+    gate_self.settle = 1;
+    __atomic_fetch_or(&gate_self.inside, GATE_SIGN, __ATOMIC_SEQ_CST);
+}
+
+/* After a verb that was left with the sign set. It takes no object, so that the paths need not keep one for it. */
+__attribute__((cold, noinline)) static void settle(void)
+{
+    if (!gate_self.settle || !gate_enter())
+        return;
+    gate_self.settle = 0;
+    pthread_mutex_lock(&virtual_mutex);
+    FOR_EACH(struct v_context, link, context, &virtual_contexts)
+        soft_settle(soft_context_of(context->real));
+    pthread_mutex_unlock(&virtual_mutex);
+    gate_leave();
+}
+
+static int post_datagrams(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    if (UNLIKELY(!gate_enter())) {
+        *bad = wr;
+        return EOPNOTSUPP;
+    }
+    int error = soft_send(((struct v_qp *)qp)->real, wr, bad, find_destination);
+    if (UNLIKELY(!gate_leave_fast()))
+        settle();
+    return error;
+}
+
+/* As many as the device has taken: all, or those before *bad. */
+__attribute__((noinline)) static int post_list(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    int error = soft_rc_post_send(soft_qp_of(((struct v_qp *)qp)->real), wr, bad);
+    for (const struct ibv_send_wr *end = error ? *bad : NULL; wr != end; wr = wr->next)
+        COUNT(rc_sends, 1);
+    return error;
+}
+
+/* One is counted before it is posted, so that nothing need be kept over the call but whether it failed. */
+static inline int post_one(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    COUNT(rc_sends, 1);
+    int error = soft_rc_post_send(soft_qp_of(((struct v_qp *)qp)->real), wr, bad);
+    if (UNLIKELY(error))
+        COUNT(rc_sends, -1);
+    return error;
+}
+
+static int post_connected(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    if (UNLIKELY(!gate_enter())) {
+        *bad = wr;
+        return EOPNOTSUPP;
+    }
+    int error = UNLIKELY(!wr || wr->next) ? post_list(qp, wr, bad) : post_one(qp, wr, bad);
+    if (UNLIKELY(!gate_leave_fast()))
+        settle();
+    return error;
+}
+
+static int post_any(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    return UNLIKELY(((struct v_qp *)qp)->rc != NULL) ? post_connected(qp, wr, bad) : post_datagrams(qp, wr, bad);
+}
+
+static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    if (UNLIKELY(!gate_enter())) {
+        *bad = wr;
+        return EOPNOTSUPP;
+    }
+    int error = soft_post_receive(((struct v_qp *)qp)->real, wr, bad, true);
+    gate_leave();
+    return error;
+}
+
+static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    if (UNLIKELY(!gate_enter())) {
+        *bad = wr;
+        return EOPNOTSUPP;
+    }
+    int error = soft_post_srq_recv(((struct v_srq *)srq)->real, wr, bad);
+    gate_leave();
+    return error;
+}
+
+/* Stashed completions come first. While there are any, the gate sends every thread this way. */
+__attribute__((cold, noinline)) static int poll_cq_slow(struct v_cq *cq, int count, struct ibv_wc *wc)
+{
+    if (!gate_enter_slow())
+        return -1;
+    if (!__atomic_load_n(&virtual_stashed, __ATOMIC_ACQUIRE))
+        gate_nothing_stashed(); /* they went while a closing that failed was under way */
+    int got = __atomic_load_n(&cq->stash_count, __ATOMIC_ACQUIRE) ? virtual_poll_stash(cq, count, wc)
+                                                                  : soft_device.poll_cq(cq->real, count, wc);
+    gate_leave();
+    return got;
+}
+
+/* The eight header bytes that name the source: QPN, LID, partition key. */
+static inline uint64_t wire_key(const struct soft_wire *header)
+{
+    uint64_t key;
+    _Static_assert(offsetof(struct soft_wire, source_lid) == offsetof(struct soft_wire, source_qpn) + 4, "QPN and LID are neighbours");
+    memcpy(&key, &header->source_qpn, sizeof key);
+    return key;
+}
+
+__attribute__((cold, noinline)) static const struct source *miss(const struct soft_wire *header, uint64_t epoch)
+{
+    uint64_t key = (uint64_t)ntohs(header->source_lid) << 24 | (ntohl(header->source_qpn) & 0xffffff);
+    const struct source *source = virtual_find_source(key, epoch);
+    if (source && !source->known)
+        COUNT(ud_foreign, 1);
+    return source;
+}
+
+/* No memory to remember it: delivered as it is. */
+__attribute__((cold, noinline)) static const void *deliver_as_is(const struct soft_wire *header, struct ibv_wc *wc)
+{
+    COUNT(ud_foreign, 1);
+    wc->src_qp = ntohl(header->source_qpn);
+    wc->pkey_index = 0;
+    wc->slid = ntohs(header->source_lid);
+    return NULL;
+}
+
+static inline const void *name_source(const struct soft_wire *header, struct ibv_wc *wc)
+{
+    uint64_t epoch = __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE);
+    /* The low bytes of QPN and LID: source_slot() of the same source. */
+    unsigned slot = ((const uint8_t *)&header->source_qpn)[3] ^ ((const uint8_t *)&header->source_lid)[1];
+    const struct source *source = __atomic_load_n(&virtual_sources[slot % SOURCES], __ATOMIC_ACQUIRE);
+    COUNT(ud_receives, 1);
+    if (UNLIKELY(source->wire != wire_key(header)) || UNLIKELY(source->epoch != epoch)) {
+        source = miss(header, epoch);
+        if (UNLIKELY(!source))
+            return deliver_as_is(header, wc);
+    }
+    wc->src_qp = source->virtual_qpn;
+    memcpy(&wc->pkey_index, &source->pkey_index, sizeof wc->pkey_index + sizeof wc->slid);
+    return source;
+}
+
+static void rewrite_grh(const struct soft_qp *qp, const void *source, const struct ibv_sge *sges, uint32_t count)
+{
+    if (source)
+        virtual_rewrite_grh(sges, count, source, ((const struct v_qp *)qp->base.qp_context)->port, GRH_BYTES); /* of an InfiniBand job: the length is not asked for */
+}
+
+static const struct soft_source_names names = {.name = name_source, .rewrite_grh = rewrite_grh};
+
+static inline __attribute__((always_inline)) int receive_inlined(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    return soft_receive_named(qp, count, wc, solicited, &names, true);
+}
+
+static int receive(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    return receive_inlined(qp, count, wc, solicited);
+}
+
+static int poll_cq(struct ibv_cq *virtual, int count, struct ibv_wc *wc)
+{
+    struct v_cq *cq = (struct v_cq *)virtual;
+    if (UNLIKELY(!gate_enter_fast()))
+        return poll_cq_slow(cq, count, wc);
+    int got = soft_poll(cq->real, count, wc, false, receive, receive_inlined);
+    if (UNLIKELY(!gate_leave_fast()))
+        settle();
+    return got;
+}
+
+static int receive_shared(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    return soft_receive_named(qp, count, wc, solicited, &names, false);
+}
+
+static int receive_grouped(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    return soft_receive_grouped_named(qp, count, wc, solicited, &names);
+}
+
+static void adopt(struct ibv_qp *real, uint32_t virtual_qpn)
+{
+    soft_qp_of(real)->number = virtual_qpn;
+    soft_qp_of(real)->receive_grouped = receive_grouped;
+    if (!soft_qp_of(real)->rc)
+        __atomic_store_n(&soft_qp_of(real)->receive, soft_qp_of(real)->srq ? receive_shared : receive, __ATOMIC_RELAXED);
+    __atomic_store_n(&soft_context_of(real->context)->cq_failing, cq_failing, __ATOMIC_RELAXED);
+}
+
+static void prepare(struct route *route, const struct ibv_ah *real)
+{
+    struct ibv_ah *ah = (struct ibv_ah *)real;
+    soft_prepare(ah, route->real_qpn, (struct soft_destination *)route->prepared);
+}
+
+static uint64_t source_key(uint16_t lid, uint32_t qpn)
+{
+    struct soft_wire header = {.source_qpn = htonl(qpn), .source_lid = htons(lid), .pkey = htons(SOFT_PKEY)};
+    return wire_key(&header);
+}
+
+static uint32_t outstanding_in(const struct soft_rq *rq, struct ibv_recv_wr *wrs, uint32_t max)
+{
+    uint32_t count = rq->tail - rq->head;
+    for (uint32_t i = 0; i < count && i < max; i++) {
+        uint32_t at = (rq->head + i) & rq->mask;
+        wrs[i] = (struct ibv_recv_wr){.wr_id = rq->wqe[at].wr_id, .sg_list = &rq->sge[at * rq->max_sge], .num_sge = rq->wqe[at].num_sge};
+    }
+    return count;
+}
+
+/* The one that a message was filling whose sender is gone. */
+static uint32_t interrupted(const struct soft_qp *qp, struct ibv_recv_wr *wrs, uint32_t max)
+{
+    const struct soft_rc *rc = qp->rc;
+    if (!rc || !rc->has_receive)
+        return 0;
+    if (max)
+        *wrs = (struct ibv_recv_wr){.wr_id = rc->receive.wr_id, .sg_list = (struct ibv_sge *)rc->receive_sge, .num_sge = rc->receive.num_sge};
+    return 1;
+}
+
+static uint32_t outstanding(const struct ibv_qp *real, struct ibv_recv_wr *wrs, uint32_t max)
+{
+    const struct soft_qp *qp = (const struct soft_qp *)real;
+    uint32_t first = interrupted(qp, wrs, max), taken = first < max ? first : max;
+    return first + outstanding_in(&qp->own_rq, wrs + taken, max - taken);
+}
+
+static void name_peer(struct ibv_qp *real, uint32_t qpn, uint16_t lid)
+{
+    soft_qp_of(real)->rc->peer = qpn;
+    soft_qp_of(real)->rc->peer_lid = lid;
+}
+
+/* One send as it was posted. Its inline data are named by its first element, which the device does not use then. */
+static struct ibv_send_wr unfinished(const struct soft_rc *rc, uint32_t index)
+{
+    const struct soft_rc_wqe *wqe = soft_rc_at(rc, index);
+    struct ibv_sge *sges = soft_rc_sges(rc, index);
+    struct ibv_send_wr wr = {.wr_id = wqe->wr_id, .opcode = wqe->opcode, .sg_list = sges, .num_sge = wqe->num_sge, .imm_data = wqe->immediate};
+    wr.send_flags = (wqe->signaled ? IBV_SEND_SIGNALED : 0) | (wqe->fence ? IBV_SEND_FENCE : 0) | (wqe->solicited ? IBV_SEND_SOLICITED : 0);
+    if (wqe->is_inline) {
+        wr.send_flags |= IBV_SEND_INLINE;
+        wr.num_sge = wqe->length ? 1 : 0;
+        *sges = (struct ibv_sge){(uintptr_t)soft_rc_inline(rc, index), wqe->length, 0};
+    }
+    if (wqe->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wqe->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+        wr.wr.atomic.remote_addr = wqe->remote_address;
+        wr.wr.atomic.rkey = wqe->rkey;
+        wr.wr.atomic.compare_add = wqe->compare_add;
+        wr.wr.atomic.swap = wqe->swap;
+    } else {
+        wr.wr.rdma.remote_addr = wqe->remote_address;
+        wr.wr.rdma.rkey = wqe->rkey;
+    }
+    return wr;
+}
+
+static uint32_t outstanding_sends(const struct ibv_qp *real, struct ibv_send_wr *wrs, uint32_t max)
+{
+    const struct soft_rc *rc = ((const struct soft_qp *)real)->rc;
+    for (uint32_t i = 0; i < rc->tail - rc->head && i < max; i++)
+        wrs[i] = unfinished(rc, rc->head + i);
+    return rc->tail - rc->head;
+}
+
+static uint32_t outstanding_shared(const struct ibv_srq *real, struct ibv_recv_wr *wrs, uint32_t max)
+{
+    const struct soft_srq *srq = (const struct soft_srq *)real;
+    uint32_t count = 0;
+    for (const struct soft_qp *qp = srq->members; qp; qp = qp->srq_next)
+        count += interrupted(qp, wrs + (count < max ? count : max), count < max ? max - count : 0);
+    uint32_t taken = count < max ? count : max;
+    return count + outstanding_in(&srq->rq, wrs + taken, max - taken);
+}
+
+const struct lending soft_lending = {
+    .poll_cq = poll_cq,
+    .post_send = post_datagrams,
+    .post_any = post_any,
+    .post_recv = post_recv,
+    .post_srq_recv = post_srq_recv,
+    .prepare = prepare,
+    .source_key = source_key,
+    .adopt = adopt,
+    .register_as = soft_reg_mr_as,
+    .outstanding = outstanding,
+    .name_peer = name_peer,
+    .outstanding_sends = outstanding_sends,
+    .outstanding_shared = outstanding_shared,
+};

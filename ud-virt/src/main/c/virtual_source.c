@@ -1,0 +1,130 @@
+/* Sources that the hit side does not have: the table, then the agent. */
+#include "virtual_source.h"
+#include "virtual_grh.h"
+#include "virtual_host.h"
+#include "virtual_lending.h"
+#include "control.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Foreign sources are remembered only so that the agent is asked once for each. Anybody who reaches the port can
+ * make up new ones, so no more than these are kept; further ones are asked for each time. */
+enum { UNKNOWN_LOG_LINES = 20, FOREIGN_KEPT = 1024 };
+
+#define NO_WIRE UINT64_MAX
+#define NO_PLAIN_LID UINT32_MAX
+static struct source nobody = {.epoch = UINT64_MAX, .wire = NO_WIRE, .plain_lid = NO_PLAIN_LID};
+struct source *virtual_sources[SOURCES] = {[0 ... SOURCES - 1] = &nobody};
+static struct source *replaced;
+static int foreign; /* remembered ones, of this life */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* A sender outside the job, which has no virtual address, is delivered under its own. */
+static void build(struct source *source, uint16_t lid, uint32_t qpn, uint64_t epoch)
+{
+    static int lines;
+    struct address_entry entry;
+    *source = (struct source){.key = (uint64_t)lid << 24 | qpn, .virtual_qpn = qpn, .virtual_lid = lid, .epoch = epoch, .wire = NO_WIRE,
+                              .plain_qpn = qpn, .plain_lid = NO_PLAIN_LID};
+    if (__atomic_load_n(&control.agent, __ATOMIC_ACQUIRE) == AGENT_NONE)
+        return;
+    source->known = address_table_find(1, lid, qpn, &entry);
+    COUNT(cache_misses, source->known);
+    if (!source->known) {
+        COUNT(table_misses, 1);
+        source->known = request_resolve(1, lid, qpn) == REQUEST_OK && address_table_find(1, lid, qpn, &entry);
+    }
+    if (source->known) {
+        if (virtual_lending())
+            source->wire = virtual_lending()->source_key(lid, qpn);
+        if (!virtual_real.ethernet && !virtual_identity.ethernet) /* there, addresses are in the GRH */
+            source->plain_lid = lid;
+        source->virtual_qpn = entry.virtual_qpn;
+        source->virtual_lid = entry.virtual_lid;
+        memcpy(source->gid, address_virtual_gid(entry.virtual_lid), sizeof source->gid);
+    } else if (__atomic_load_n(&control.agent, __ATOMIC_ACQUIRE) == AGENT_PRESENT && lines++ < UNKNOWN_LOG_LINES) {
+        control_log("a datagram came from LID 0x%04x QPN 0x%06x, no endpoint of this job: its source is delivered as it is", lid, qpn);
+    }
+}
+
+static const struct source *find(uint64_t key, uint64_t epoch)
+{
+    const struct source *source = __atomic_load_n(&virtual_sources[source_slot(key)], __ATOMIC_ACQUIRE);
+    while (source && (source->key != key || source->epoch != epoch))
+        source = __atomic_load_n(&source->next, __ATOMIC_ACQUIRE);
+    return source;
+}
+
+/* One of an earlier epoch, which a receiver may still be reading. */
+static void replace(uint64_t key)
+{
+    for (struct source **link = &virtual_sources[source_slot(key)]; *link; link = &(*link)->next) {
+        struct source *old = *link;
+        if (old->key != key || old == &nobody)
+            continue;
+        foreign -= !old->known;
+        old->replaced = replaced;
+        replaced = old;
+        __atomic_store_n(link, old->next, __ATOMIC_RELEASE);
+        return;
+    }
+}
+
+static const struct source *build_new(uint64_t key, uint64_t epoch)
+{
+    struct source *source = malloc(sizeof *source);
+    if (!source)
+        return NULL;
+    build(source, (uint16_t)(key >> 24), (uint32_t)key & 0xffffff, epoch);
+    replace(key);
+    if (!source->known && foreign >= FOREIGN_KEPT) {
+        free(source);
+        return NULL;
+    }
+    foreign += !source->known;
+    struct source **place = &virtual_sources[source_slot(key)];
+    source->next = *place;
+    __atomic_store_n(place, source, __ATOMIC_RELEASE);
+    return source;
+}
+
+const struct source *virtual_find_source(uint64_t key, uint64_t epoch)
+{
+    const struct source *source = find(key, epoch);
+    if (source)
+        return source;
+    pthread_mutex_lock(&mutex);
+    source = find(key, epoch); /* another thread may have been faster */
+    if (!source)
+        source = build_new(key, epoch);
+    pthread_mutex_unlock(&mutex);
+    return source;
+}
+
+void virtual_rewrite_grh(const struct ibv_sge *sges, uint32_t pieces, const struct source *source, const struct v_port *to, uint32_t bytes)
+{
+    if (source->known)
+        virtual_write_grh(sges, pieces, (const union ibv_gid *)source->gid, &to->gids[to->gid_index], bytes - GRH_BYTES);
+}
+
+uint16_t virtual_source_number(const struct ibv_sge *sges, uint32_t pieces)
+{
+    union ibv_gid gid = virtual_grh_source(sges, pieces);
+    return virtual_host_of(1, &gid);
+}
+
+void virtual_forget_sources(void)
+{
+    for (int i = 0; i < SOURCES; i++)
+        while (virtual_sources[i] != &nobody) {
+            struct source *next = virtual_sources[i]->next;
+            free(virtual_sources[i]);
+            virtual_sources[i] = next;
+        }
+    while (replaced) {
+        struct source *next = replaced->replaced;
+        free(replaced);
+        replaced = next;
+    }
+    foreign = 0;
+}

@@ -1,0 +1,9 @@
+package org.udckpt.ud;
+
+/** The same with a library that AddressSanitizer and UndefinedBehaviorSanitizer watch: objects of several lives. */
+class AddressSanitizedVirtualizationTest extends ThreadSanitizedVirtualizationTest {
+    @Override
+    SanitizedBuild build() {
+        return SanitizedBuild.ADDRESS;
+    }
+}

@@ -1,0 +1,73 @@
+package org.udckpt.ud;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
+
+/** The cases of native/src/test/c/fabric_*.c once more, in programs that a sanitizer watches. */
+@Timeout(900) // the first one builds
+class SanitizedFabricTest {
+    /** One queue pair, and several, used by several threads at once, datagrams and connections: bare, borrowing and copying. */
+    @TestFactory
+    Stream<DynamicTest> threads() throws Exception {
+        return Stream.of(Map.of("UDCKPT_VIRTUALIZE", "0"), Map.of("UDCKPT_LENDING", "1"), Map.of("UDCKPT_LENDING", "0"))
+                .flatMap(way -> Stream.of("fabric_threads", "fabric_rc_threads").flatMap(program -> cases(SanitizedBuild.THREAD, program, way)));
+    }
+
+    /** What is lost is sent again by the device's own thread, beside those of the program. */
+    @TestFactory
+    Stream<DynamicTest> threadsOverABadNetwork() throws Exception {
+        Map<String, String> faults = Map.of("UDCKPT_LENDING", "1", "UDCKPT_SOFT_LOSS", "5", "UDCKPT_SOFT_DUPLICATE", "5",
+                "UDCKPT_SOFT_REORDER", "5", "UDCKPT_SOFT_SEED", Long.toString(System.nanoTime() & 0xffff));
+        return cases(SanitizedBuild.THREAD, "fabric_rc_threads", faults);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> addresses() throws Exception {
+        return Stream.of("send", "receive", "state", "events", "threads", "rc", "rc_errors", "rc_threads")
+                .flatMap(program -> cases(SanitizedBuild.ADDRESS, "fabric_" + program, Map.of("UDCKPT_LENDING", "1")));
+    }
+
+    private static Stream<DynamicTest> cases(SanitizedBuild build, String program, Map<String, String> environment) {
+        try {
+            String path = build.directory().resolve("tests").resolve(program).toString();
+            List<String> names = run(environment, path).lines().toList();
+            assertFalse(names.isEmpty(), () -> path + " names no case");
+            return names.stream().map(name -> dynamicTest(program + " " + name + " " + environment, () -> run(environment, path, name)));
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException("the cases of " + program, e);
+        }
+    }
+
+    private static String run(Map<String, String> more, String... command) throws IOException, InterruptedException {
+        Path log = Files.createTempFile("sanitized", ".log");
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+        Map<String, String> environment = new HashMap<>(SanitizedBuild.environment());
+        environment.putAll(more);
+        builder.environment().keySet().removeIf(name -> name.startsWith("UDCKPT_"));
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        try {
+            boolean ended = process.waitFor(110, TimeUnit.SECONDS);
+            String said = Files.readString(log, StandardCharsets.ISO_8859_1);
+            assertEquals(0, ended ? process.exitValue() : 124, () -> String.join(" ", command) + " " + environment + "\n" + said);
+            return said;
+        } finally {
+            process.destroyForcibly();
+            Files.delete(log);
+        }
+    }
+}

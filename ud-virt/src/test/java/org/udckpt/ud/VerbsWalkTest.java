@@ -1,0 +1,84 @@
+package org.udckpt.ud;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.IntPredicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.address.AddressMap;
+
+/**
+ * Random valid verbs programs (verbs_walk) have the same observable history whether or not the process is restarted in the middle.
+ * One seed for each run, printed; {@code -Dudckpt.seed=N} repeats it.
+ */
+@Timeout(120)
+class VerbsWalkTest {
+    private static final long SEED = Long.getLong("udckpt.seed", System.nanoTime() & 0xffffff);
+
+    @TempDir Path scratch;
+    private int nodes;
+
+    static {
+        System.out.println("VerbsWalkTest: seed " + SEED);
+    }
+
+    private List<String> walk(long seed, int steps, String lending, IntPredicate restartBefore) throws Exception {
+        List<Node> lives = new ArrayList<>(List.of(new Node(scratch.resolve("node" + nodes++), new AddressMap(), 1)));
+        Map<String, String> environment = new HashMap<>(lives.getFirst().environment(lives.getFirst().map.newHost("a")));
+        environment.put("UDCKPT_LENDING", lending);
+        List<String> history = new ArrayList<>();
+        try (UdClient client = new UdClient(0, Path.of(System.getProperty("udckpt.native")), environment, List.of("verbs_walk", Long.toString(seed)))) {
+            assertEquals("open", client.line());
+            lives.getFirst().server.await(1, Node.SOON);
+            for (int step = 0; step < steps; ) {
+                int next = step + 1;
+                while (next < steps && !restartBefore.test(next)) next++;
+                client.tell("go " + (next - step));
+                for (String line = client.line(); !line.equals("done"); line = client.line()) {
+                    assertTrue(line.startsWith("step "), "seed " + seed + ": " + line);
+                    history.add(line);
+                }
+                step = next;
+                if (step < steps) {
+                    lives.add(Restart.simulated(scratch.resolve("node" + nodes++), lives.getLast(), lives.getFirst().server.connections(), List.of(client)));
+                }
+            }
+        } finally {
+            for (Node life : lives) {
+                life.close();
+            }
+        }
+        return history;
+    }
+
+    private void assertSame(long seed, int steps, String lending, IntPredicate restartBefore) throws Exception {
+        List<String> undisturbed = walk(seed, steps, lending, step -> false), restarted = walk(seed, steps, lending, restartBefore);
+        assertEquals(steps, undisturbed.size());
+        for (int i = 0; i < steps; i++) {
+            assertEquals(undisturbed.get(i), restarted.get(i), "seed " + seed + ", lending " + lending + ", after\n"
+                    + String.join("\n", undisturbed.subList(Math.max(0, i - 20), i)) + "\n");
+        }
+    }
+
+    @Test
+    void aRestartBeforeEachStepCannotBeSeen() throws Exception {
+        assertSame(SEED, 120, "1", step -> true);
+        assertSame(SEED, 120, "0", step -> true);
+    }
+
+    @Test
+    void restartsAtRandomCannotBeSeen() throws Exception {
+        for (long seed = SEED; seed < SEED + 4; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            assertSame(seed, 1500, seed % 2 == 0 ? "1" : "0", step -> random.nextInt(100) == 0);
+        }
+    }
+}
