@@ -1,0 +1,185 @@
+/* What each message does to the id that it is for. Any of them may come twice, late or never. */
+#include "cm.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATIENT_MS = 5000 }; /* after an MRA: the other side has heard us, its program thinks */
+
+static void answer(const struct cm_message *to, uint64_t connection, enum cm_kind kind, uint32_t reason)
+{
+    struct cm_message message = {.magic = CM_MAGIC,
+                                 .kind = (uint16_t)kind,
+                                 .connection = connection,
+                                 .peer_connection = to->connection,
+                                 .service = *cm_service_endpoint(),
+                                 .port_space = to->port_space,
+                                 .reason = reason};
+    cm_send(&message, &to->service);
+}
+
+static void take_addresses(struct cm_id *id, const struct cm_message *request)
+{
+    memcpy(&id->id.route.addr.src_storage, &request->destination, sizeof request->destination);
+    memcpy(&id->id.route.addr.dst_storage, &request->source, sizeof request->source);
+}
+
+static void new_request(const struct cm_message *request)
+{
+    struct cm_id *listener = cm_find_listener(request);
+    if (!listener) {
+        answer(request, 0, CM_REJ, CM_REASON_NO_SERVICE);
+        return;
+    }
+    if (listener->pending >= listener->backlog)
+        return; /* the requester asks again */
+    struct cm_id *id = cm_make_id(listener->id.channel, listener->id.context, listener->id.ps);
+    if (!id)
+        return;
+    id->id.verbs = cm_device_if_open();
+    id->id.port_num = cm_port();
+    id->id.pd = listener->id.pd;
+    id->listener = listener;
+    id->peer = (struct cm_peer){.connection = request->connection, .service = request->service};
+    id->request = *request;
+    id->state = CM_REQUESTED;
+    take_addresses(id, request);
+    cm_link(id);
+    listener->pending++;
+    answer(request, id->connection, CM_MRA, 0);
+    cm_deliver(id, listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, request);
+}
+
+static void requested(const struct cm_message *request)
+{
+    struct cm_id *id = cm_find_peer(request->connection, &request->service);
+    if (!id)
+        new_request(request);
+    else if (id->state == CM_REQUESTED)
+        answer(request, id->connection, CM_MRA, 0);
+    else if (id->state == CM_ACCEPTED || id->last.kind == CM_REJ || id->last.kind == CM_SIDR_REP)
+        cm_send(&id->last, &request->service);
+}
+
+static void rejected(struct cm_id *id, const struct cm_message *message)
+{
+    if (id->state != CM_CONNECTING && id->state != CM_ACCEPTED && id->state != CM_RESPONDED)
+        return;
+    cm_settle(id);
+    id->state = id->state == CM_CONNECTING ? CM_RESOLVED : CM_CLOSED;
+    cm_deliver(id, NULL, RDMA_CM_EVENT_REJECTED, (int)message->reason, message);
+}
+
+static void send_ready(struct cm_id *id)
+{
+    struct cm_message ready;
+    cm_fill(&ready, id, CM_RTU, NULL, 0);
+    cm_send(&ready, &id->peer.service);
+}
+
+static void replied(struct cm_id *id, const struct cm_message *reply)
+{
+    if (id->state == CM_CONNECTED) { /* the RTU got lost */
+        send_ready(id);
+        return;
+    }
+    if (id->state != CM_CONNECTING)
+        return;
+    cm_settle(id);
+    id->peer.connection = reply->connection;
+    id->request = *reply;
+    id->parameters.responder_resources = reply->initiator_depth;
+    id->parameters.initiator_depth = reply->responder_resources;
+    id->parameters.rnr_retry_count = reply->rnr_retry_count;
+    if (!id->id.qp) {
+        id->state = CM_RESPONDED;
+        cm_deliver(id, NULL, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, reply);
+        return;
+    }
+    int error = cm_qp_connect(id, reply);
+    if (error) {
+        id->state = CM_CLOSED;
+        cm_fill(&id->last, id, CM_REJ, NULL, 0);
+        id->last.reason = CM_REASON_PROGRAM;
+        cm_send(&id->last, &id->peer.service);
+        cm_deliver(id, NULL, RDMA_CM_EVENT_CONNECT_ERROR, -error, NULL);
+        return;
+    }
+    id->state = CM_CONNECTED;
+    send_ready(id);
+    cm_deliver(id, NULL, RDMA_CM_EVENT_ESTABLISHED, 0, reply);
+}
+
+static void found(struct cm_id *id, const struct cm_message *reply)
+{
+    if (id->state != CM_CONNECTING)
+        return;
+    cm_settle(id);
+    id->peer.connection = reply->connection;
+    id->state = CM_CONNECTED;
+    cm_deliver(id, NULL, RDMA_CM_EVENT_ESTABLISHED, 0, reply);
+}
+
+static void disconnected(struct cm_id *id, const struct cm_message *message)
+{
+    answer(message, id->connection, CM_DREP, 0);
+    if (id->state != CM_CONNECTED && id->state != CM_ACCEPTED && id->state != CM_RESPONDED && id->state != CM_CLOSING)
+        return;
+    cm_settle(id);
+    id->state = CM_CLOSED;
+    cm_deliver(id, NULL, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+}
+
+static void of_connection(struct cm_id *id, const struct cm_message *message)
+{
+    switch ((enum cm_kind)message->kind) {
+    case CM_MRA:
+        if (id->state == CM_CONNECTING)
+            cm_repeat(id, PATIENT_MS);
+        break;
+    case CM_REP:
+        replied(id, message);
+        break;
+    case CM_RTU:
+        if (id->state == CM_ACCEPTED) {
+            cm_settle(id);
+            id->state = CM_CONNECTED;
+            cm_deliver(id, NULL, RDMA_CM_EVENT_ESTABLISHED, 0, message);
+        }
+        break;
+    case CM_REJ:
+        rejected(id, message);
+        break;
+    case CM_DREQ:
+        disconnected(id, message);
+        break;
+    case CM_DREP:
+        if (id->state == CM_CLOSING) {
+            cm_settle(id);
+            id->state = CM_CLOSED;
+            cm_deliver(id, NULL, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+        }
+        break;
+    case CM_SIDR_REP:
+        found(id, message);
+        break;
+    case CM_REQ:
+    case CM_SIDR_REQ:
+        break;
+    }
+}
+
+void cm_received(const struct cm_message *message)
+{
+    if (message->kind == CM_REQ || message->kind == CM_SIDR_REQ) {
+        requested(message);
+        return;
+    }
+    struct cm_id *id = cm_find(message->peer_connection);
+    if (id)
+        of_connection(id, message);
+    else if (message->kind == CM_DREQ) /* destroyed here already: the other side need not wait */
+        answer(message, 0, CM_DREP, 0);
+    else if (message->kind == CM_REP)
+        answer(message, 0, CM_REJ, CM_REASON_STALE);
+}

@@ -1,0 +1,170 @@
+#include "rc_keys.h"
+#include "control.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SLOTS = 1 << UDCKPT_KEYS_BITS, MOST = SLOTS / 2 };
+#define FILE_BYTES (sizeof(struct udckpt_keys_header) + SLOTS * sizeof(uint64_t))
+#define GONE (UINT64_C(0xffffffff) << 32) /* the probe goes on */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct udckpt_keys_header *own;
+static unsigned used; /* slots that were ever taken */
+static struct rc_peer_keys *peers;
+
+static uint64_t *slots_of(struct udckpt_keys_header *header)
+{
+    return (uint64_t *)(header + 1);
+}
+
+static void name_file(char *path, size_t size, int rank)
+{
+    snprintf(path, size, "%s/keys.%d", control.runtime_dir, rank);
+}
+
+static void *map_file(int rank, int flags, int protection)
+{
+    char path[sizeof control.runtime_dir + 32];
+    name_file(path, sizeof path, rank);
+    int fd = open(path, flags | O_CLOEXEC, 0600);
+    struct stat status;
+    void *map = MAP_FAILED;
+    if (fd >= 0 && (flags & O_CREAT) && ftruncate(fd, FILE_BYTES))
+        control_log("%s: %s", path, strerror(errno));
+    if (fd >= 0 && !fstat(fd, &status) && (size_t)status.st_size >= FILE_BYTES)
+        map = mmap(NULL, FILE_BYTES, protection, MAP_SHARED, fd, 0);
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return map == MAP_FAILED ? NULL : map;
+}
+
+/* Stand-alone there is one life, in which keys are the device's. */
+static int is_alone(void)
+{
+    return control.rank < 0 || __atomic_load_n(&control.agent, __ATOMIC_ACQUIRE) == AGENT_NONE;
+}
+
+static int open_own(void)
+{
+    if (own || is_alone())
+        return 0;
+    own = map_file(control.rank, O_RDWR | O_CREAT, PROT_READ | PROT_WRITE);
+    if (!own)
+        return errno;
+    own->layout_hash = UDCKPT_LAYOUT_HASH;
+    __atomic_store_n(&own->magic, UDCKPT_KEYS_MAGIC, __ATOMIC_RELEASE);
+    return 0;
+}
+
+static int put(uint32_t virtual_key, uint32_t real_key)
+{
+    uint64_t *slots = slots_of(own);
+    for (uint32_t slot = rc_key_slot(virtual_key);; slot = (slot + 1) % SLOTS) {
+        if (slots[slot] && slots[slot] != GONE)
+            continue;
+        if (!slots[slot] && used == MOST)
+            return ENOMEM;
+        used += !slots[slot];
+        __atomic_store_n(&slots[slot], (uint64_t)virtual_key << 32 | real_key, __ATOMIC_RELEASE);
+        return 0;
+    }
+}
+
+int rc_keys_open(void)
+{
+    pthread_mutex_lock(&mutex);
+    int error = open_own();
+    pthread_mutex_unlock(&mutex);
+    return error;
+}
+
+int rc_keys_publish(uint32_t virtual_key, uint32_t real_key)
+{
+    pthread_mutex_lock(&mutex);
+    int error = open_own();
+    if (!error && own)
+        error = put(virtual_key, real_key);
+    pthread_mutex_unlock(&mutex);
+    if (error)
+        control_log("remote key 0x%x cannot be told to peers: %s", virtual_key,
+                    error == ENOMEM ? "more memory regions than the table of keys has room for" : strerror(error));
+    return error;
+}
+
+void rc_keys_withdraw(uint32_t virtual_key)
+{
+    pthread_mutex_lock(&mutex);
+    uint64_t *slots = own ? slots_of(own) : NULL;
+    for (uint32_t slot = rc_key_slot(virtual_key); slots && slots[slot]; slot = (slot + 1) % SLOTS)
+        if (slots[slot] >> 32 == virtual_key) {
+            __atomic_store_n(&slots[slot], GONE, __ATOMIC_RELEASE);
+            break;
+        }
+    pthread_mutex_unlock(&mutex);
+}
+
+static struct rc_peer_keys *map_peer(int rank)
+{
+    struct udckpt_keys_header *header = map_file(rank, O_RDONLY, PROT_READ);
+    struct rc_peer_keys *peer = header ? calloc(1, sizeof *peer) : NULL;
+    if (!peer) {
+        control_log("remote keys of rank %d: %s", rank, strerror(errno));
+        return NULL;
+    }
+    peer->slots = slots_of(header);
+    peer->rank = rank;
+    peer->next = peers;
+    peers = peer;
+    return peer;
+}
+
+const struct rc_peer_keys *rc_keys_of(int rank)
+{
+    pthread_mutex_lock(&mutex);
+    struct rc_peer_keys *peer = peers;
+    while (peer && peer->rank != rank)
+        peer = peer->next;
+    if (!peer)
+        peer = map_peer(rank);
+    pthread_mutex_unlock(&mutex);
+    return peer;
+}
+
+/* A restored process has reservations in the place of the mappings (docs/restore.md). */
+void rc_keys_forget(void)
+{
+    while (peers) {
+        struct rc_peer_keys *next = peers->next;
+        munmap((char *)(uintptr_t)peers->slots - sizeof(struct udckpt_keys_header), FILE_BYTES);
+        free(peers);
+        peers = next;
+    }
+    if (own)
+        munmap(own, FILE_BYTES);
+    own = NULL;
+    used = 0;
+}
+
+int rc_keys_ranges(struct udckpt_owned_range *ranges, int max)
+{
+    int count = 0;
+    pthread_mutex_lock(&mutex);
+    if (own && count++ < max)
+        ranges[count - 1] = (struct udckpt_owned_range){(uintptr_t)own, (uintptr_t)own + ((FILE_BYTES + 4095) & ~4095ul)};
+    for (struct rc_peer_keys *peer = peers; peer; peer = peer->next) {
+        uint64_t start = (uintptr_t)peer->slots - sizeof(struct udckpt_keys_header);
+        if (count++ < max)
+            ranges[count - 1] = (struct udckpt_owned_range){start, start + ((FILE_BYTES + 4095) & ~4095ul)};
+    }
+    pthread_mutex_unlock(&mutex);
+    return count;
+}

@@ -1,0 +1,96 @@
+/* Connections of a restored process. They are connected when all ranks have their new queue pairs, since each must know the
+ * other's number, and go on only when all are connected. */
+#include "control.h"
+#include "rc.h"
+#include "rc_checkpoint.h"
+#include "virtual_lending.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int modify(struct v_qp *qp, const struct ibv_qp_attr *attributes, enum ibv_qp_state state, int mask)
+{
+    struct ibv_qp_attr real = *attributes;
+    real.qp_state = state;
+    real.port_num = qp->port->now.number;
+    errno = lower_device->modify_qp(qp->real, &real, mask | IBV_QP_STATE);
+    return errno ? -1 : 0;
+}
+
+int rc_remember(struct v_qp *qp)
+{
+    struct v_rc *rc = qp->rc;
+    if (!lower_device->save_connection || (qp->qp.state != IBV_QPS_RTR && qp->qp.state != IBV_QPS_RTS))
+        return 0;
+    free(rc->memory);
+    rc->memory = malloc(lower_device->connection_bytes);
+    if (!rc->memory)
+        return -1;
+    lower_device->save_connection(qp->real, rc->memory);
+    rc->remembered = lower_device;
+    return 0;
+}
+
+/* Both ends do it, or none: all ranks of a life have the same kind of device. */
+static void remind(struct v_qp *qp)
+{
+    if (qp->rc->memory && qp->rc->remembered == lower_device)
+        lower_device->restore_connection(qp->real, qp->rc->memory);
+    free(qp->rc->memory);
+    qp->rc->memory = NULL;
+}
+
+int rc_rebuild_state(struct v_qp *qp)
+{
+    qp->rc->unfinished = 1;
+    qp->rc->keys = NULL;
+    if (!virtual_lending() && (errno = rc_keys_open())) /* peers look for it, whatever is in it */
+        return -1;
+    if (qp->qp.state == IBV_QPS_RESET)
+        return 0;
+    if (qp->rc->to_init && modify(qp, &qp->rc->attributes, IBV_QPS_INIT, qp->rc->to_init))
+        return -1;
+    return qp->qp.state == IBV_QPS_ERR ? modify(qp, &qp->rc->attributes, IBV_QPS_ERR, 0) : 0;
+}
+
+static int connect_again(struct v_qp *qp)
+{
+    struct v_rc *rc = qp->rc;
+    struct ibv_qp_attr real = rc->attributes;
+    if (qp->qp.state != IBV_QPS_RTR && qp->qp.state != IBV_QPS_RTS)
+        return 0;
+    errno = rc_find_peer(qp, &real);
+    if (errno || modify(qp, &real, IBV_QPS_RTR, rc->to_rtr))
+        return -1;
+    if (virtual_lending())
+        virtual_lending()->name_peer(qp->real, rc->attributes.dest_qp_num, rc->attributes.ah_attr.dlid);
+    if (qp->qp.state == IBV_QPS_RTS && modify(qp, &real, IBV_QPS_RTS, rc->to_rts))
+        return -1;
+    remind(qp);
+    return 0;
+}
+
+int rc_connect_all(char *error, size_t size)
+{
+    FOR_EACH(struct v_context, link, context, &virtual_contexts)
+        FOR_EACH(struct v_qp, link, qp, &context->qps)
+            if (qp->rc && connect_again(qp)) {
+                snprintf(error, size, "queue pair 0x%06x: connect it again to QPN 0x%06x of LID 0x%04x: %s", qp->qp.qp_num,
+                         qp->rc->attributes.dest_qp_num, qp->rc->attributes.ah_attr.dlid, strerror(errno));
+                return -1;
+            }
+    return 0;
+}
+
+void rc_replay(void)
+{
+    FOR_EACH(struct v_context, link, context, &virtual_contexts)
+        FOR_EACH(struct v_qp, link, qp, &context->qps) {
+            if (!qp->rc || !qp->rc->unfinished)
+                continue;
+            qp->rc->unfinished = 0;
+            if (qp->qp.state == IBV_QPS_RTS && (virtual_lending() ? rc_post_kept(qp) : rc_post_again(qp)))
+                control_log("queue pair 0x%06x: post its unfinished sends again: %s", qp->qp.qp_num, strerror(errno));
+        }
+}

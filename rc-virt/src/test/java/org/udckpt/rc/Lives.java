@@ -1,0 +1,136 @@
+package org.udckpt.rc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.udckpt.address.AddressMap;
+import org.udckpt.address.CountersFile;
+import org.udckpt.address.Gid;
+import org.udckpt.address.HostAddress;
+import org.udckpt.address.TranslationTable;
+import org.udckpt.ud.ControlServer;
+import org.udckpt.ud.LibraryConnection;
+import org.udckpt.ud.Message;
+import org.udckpt.ud.RankHosts;
+
+/**
+ * Two connected processes and, life after life, the agent that they talk to. A next life happens in the same processes: their
+ * device's descriptors are closed, as a new process would not have them, and everything is rebuilt on two other hosts.
+ */
+final class Lives implements AutoCloseable {
+    static final Duration SOON = Duration.ofSeconds(60);
+
+    /** Starts one end. */
+    interface Opener {
+        RcClient open(int rank, Map<String, String> environment) throws Exception;
+    }
+
+    private record Life(Path directory, AddressMap map, TranslationTable table, CountersFile counters, ControlServer server) {}
+
+    final List<RcClient> clients = new ArrayList<>();
+    private final List<String> addresses = new ArrayList<>();
+    private final List<Life> lives = new ArrayList<>();
+    private final Path scratch;
+
+    /** @param options "srq": receive from a shared queue. @param more environment of both processes */
+    Lives(Path scratch, Opener opener, String options, int timeout, Map<String, String> more) throws Exception {
+        this.scratch = scratch;
+        AddressMap map = new AddressMap();
+        begin(map);
+        for (int rank = 0; rank < 2; rank++) {
+            HostAddress host = map.newHost("host" + rank);
+            Map<String, String> environment = new HashMap<>(Map.of("LD_PRELOAD", System.getProperty("udckpt.native") + "/libudckpt.so",
+                    "UDCKPT_RUNTIME_DIR", lives.getFirst().directory.toString(), "UDCKPT_SOFT_LID", Integer.toString(host.lid()),
+                    "UDCKPT_SOFT_QPNS", host.qpns()));
+            environment.putAll(more);
+            clients.add(opener.open(rank, environment));
+            addresses.add(clients.get(rank).ask("open " + options));
+        }
+        for (int rank = 0; rank < 2; rank++) {
+            String[] peer = addresses.get(1 - rank).split(" ");
+            assertEquals("connected", clients.get(rank).ask("connect " + String.join(" ", peer[1], peer[2], peer[3], peer[4]) + " " + timeout));
+            addresses.set(rank, clients.get(rank).ask("address"));
+        }
+        lives.getFirst().server.await(2, SOON);
+    }
+
+    /** What the job sees of one end: virtual LID, QPN, keys, state and peer. */
+    String address(int rank) {
+        return addresses.get(rank);
+    }
+
+    AddressMap map() {
+        return lives.getLast().map;
+    }
+
+    private List<LibraryConnection> ranks() {
+        return lives.getFirst().server.connections();
+    }
+
+    private void begin(AddressMap map) throws IOException {
+        Path directory = Files.createDirectories(scratch.resolve("life" + lives.size()));
+        TranslationTable table = TranslationTable.create(directory.resolve("table"), 4096, map.generation());
+        CountersFile counters = CountersFile.create(directory.resolve("counters"), 2);
+        lives.add(new Life(directory, map, table, counters, ControlServer.start(directory, map.generation(), map, table, RankHosts.FROM_ENVIRONMENT, gone -> { })));
+    }
+
+    private static <T> List<T> all(List<LibraryConnection> ranks, Function<LibraryConnection, java.util.concurrent.CompletableFuture<T>> command) {
+        return ranks.stream().map(command).toList().stream().map(future -> future.join()).toList();
+    }
+
+    /** Quiesce, settle, drain; what each rank's library owns. */
+    private List<Message.Quiesced> stop(List<LibraryConnection> ranks) {
+        List<Message.Quiesced> owned = all(ranks, rank -> rank.quiesce(SOON));
+        all(ranks, rank -> rank.settle(SOON));
+        all(ranks, rank -> rank.drain(SOON));
+        return owned;
+    }
+
+    /** A checkpoint after which the job goes on. */
+    void checkpoint() {
+        List<LibraryConnection> ranks = ranks();
+        stop(ranks);
+        all(ranks, rank -> rank.resume(SOON));
+    }
+
+    /** A checkpoint and a restart on other LIDs, with other QPNs. */
+    void nextLife() throws Exception {
+        List<LibraryConnection> ranks = ranks();
+        List<Message.Quiesced> owned = stop(ranks);
+        for (int rank = 0; rank < 2; rank++) {
+            int control = ranks.get(rank).descriptor();
+            assertEquals("closed", clients.get(rank).ask("close " + owned.get(rank).descriptors().stream().distinct()
+                    .filter(fd -> fd != control).map(String::valueOf).collect(Collectors.joining(" "))));
+        }
+        begin(map().nextLife());
+        List<HostAddress> hosts = List.of(map().newHost("x"), map().newHost("y"));
+        for (LibraryConnection rank : ranks) {
+            HostAddress host = hosts.get(rank.rank());
+            rank.rebuild(new Message.Rebuild(0, map().generation(), host.lid(), host.lids(), host.qpnFirst(), host.qpnLast(), 1_000_000_000L, Gid.ZERO,
+                    "soft0", lives.getLast().directory.toString()), SOON).join();
+        }
+        all(ranks, rank -> rank.connect(SOON));
+        all(ranks, rank -> rank.resume(SOON));
+    }
+
+    @Override
+    public void close() throws Exception {
+        for (RcClient client : clients) {
+            client.close();
+        }
+        for (Life life : lives) {
+            life.server.close();
+            life.table.close();
+            life.counters.close();
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package org.udckpt.rc;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** A process of the test program rc_client: one command, one answer. */
+final class RcClient implements AutoCloseable {
+    private final int rank;
+    private final Process process;
+    private final PrintWriter commands;
+    private final BufferedReader answers;
+
+    /** @param build a build directory of native/ */
+    RcClient(int rank, Path build, Map<String, String> environment) throws IOException {
+        this.rank = rank;
+        ProcessBuilder builder = new ProcessBuilder(build.resolve("virtualization").resolve("rc_client").toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().putAll(environment);
+        builder.environment().put("UDCKPT_RANK", Integer.toString(rank));
+        process = builder.start();
+        commands = new PrintWriter(process.outputWriter(), true);
+        answers = process.inputReader();
+    }
+
+    /** Sends a command and returns the next line. */
+    String ask(String command) throws Exception {
+        commands.println(command);
+        return line();
+    }
+
+    /** The next line; waits a minute at most. */
+    String line() throws Exception {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return answers.readLine();
+            } catch (IOException e) {
+                return "rank " + rank + ": " + e.getMessage();
+            }
+        }).get(60, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+    }
+}

@@ -1,0 +1,192 @@
+package org.udckpt.rc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.udckpt.address.Endpoint;
+
+/** Reliable connections over checkpoints and restarts: what was posted happens once, in order, and is told once. */
+@Timeout(270)
+class RcVirtualizationTest {
+    /** A command to one of the two ends, and its answer; %d is the number of earlier rounds. */
+    private record Step(int rank, String command, String answer) {
+        static Step of(int rank, String command, String answer) {
+            return new Step(rank, command, answer);
+        }
+    }
+
+    private static final String SEND = "opcode 0", WRITE = "opcode 1", READ = "opcode 2", ADD = "opcode 4", RECEIVE = "opcode 128", RECEIVE_WRITE = "opcode 129";
+
+    /**
+     * Rank 0 sends, writes, reads and adds; what it posts in the middle waits for a receive of rank 1. Slots are work request
+     * numbers. The receive slots of rank 1 are 1, 2 and 4, its memory for writes slot 20, its counter slot 30.
+     */
+    private static final List<Step> SCRIPT = List.of(
+            Step.of(1, "receive 1 4096", "posted 0"),
+            Step.of(0, "send 1 0 100 11 -", "posted 0"),
+            Step.of(1, "poll receives", "completion 1 status 0 " + RECEIVE + " bytes 100 imm 0"),
+            Step.of(1, "check 1 100 11", "right"),
+            Step.of(0, "send-imm 2 0 5000 12 s", "posted 0"),
+            Step.of(0, "add 3 30 8 7 s", "posted 0"),
+            Step.of(0, "send 4 0 48 13 i", "posted 0"),
+            Step.of(0, "write 5 20 3000 14 -", "posted 0"),
+            Step.of(0, "read 6 20 3000 0 sf", "posted 0"),
+            Step.of(0, "empty", "empty"),
+            Step.of(1, "receive 2 8192", "posted 0"),
+            Step.of(0, "poll sends", "completion 2 status 0 " + SEND + " bytes 0 imm 0"),
+            Step.of(0, "poll sends", "completion 3 status 0 " + ADD + " bytes 0 imm 0"),
+            Step.of(0, "value 3", "value %d"),
+            Step.of(1, "receive 4 64", "posted 0"),
+            Step.of(0, "poll sends", "completion 6 status 0 " + READ + " bytes 0 imm 0"),
+            Step.of(0, "check 6 3000 14", "right"),
+            Step.of(1, "poll receives", "completion 2 status 0 " + RECEIVE + " bytes 5000 imm 12"),
+            Step.of(1, "check 2 5000 12", "right"),
+            Step.of(1, "poll receives", "completion 4 status 0 " + RECEIVE + " bytes 48 imm 0"),
+            Step.of(1, "check 4 48 13", "right"),
+            Step.of(1, "check 20 3000 14", "right"),
+            Step.of(0, "receive 9 16", "posted 0"),
+            Step.of(1, "write-imm 10 21 9000 15 s", "posted 0"),
+            Step.of(1, "poll sends", "completion 10 status 0 " + WRITE + " bytes 0 imm 0"),
+            Step.of(0, "poll receives", "completion 9 status 0 " + RECEIVE_WRITE + " bytes 9000 imm 15"),
+            Step.of(0, "check 21 9000 15", "right"),
+            Step.of(0, "empty", "empty"),
+            Step.of(1, "empty", "empty"));
+
+    @TempDir Path scratch;
+
+    /** Whether the device borrows the translation (1), or requests are recorded and copied for it (0). */
+    String lending() {
+        return "1";
+    }
+
+    RcClient client(int rank, Map<String, String> environment) throws Exception {
+        return new RcClient(rank, Path.of(System.getProperty("udckpt.native")), environment);
+    }
+
+    private Map<String, String> environment(Map<String, String> more) {
+        Map<String, String> all = new HashMap<>(more);
+        all.put("UDCKPT_LENDING", lending());
+        return all;
+    }
+
+    private interface Interruption {
+        void happen() throws Exception;
+    }
+
+    /** One round; the interruption comes behind step {@code after}. */
+    private static void play(Lives lives, int round, int after, Interruption interruption) throws Exception {
+        for (int i = 0; i < SCRIPT.size(); i++) {
+            Step step = SCRIPT.get(i);
+            String qpn = lives.address(step.rank()).split(" ")[2];
+            String expected = step.answer().replace("%d", Integer.toString(7 * round)) + (step.command().startsWith("poll") ? " qp " + qpn : "");
+            int at = i;
+            assertEquals(expected, lives.clients.get(step.rank()).ask(step.command()),
+                    () -> "round " + round + " with an interruption behind step " + after + ", step " + at + ": rank " + step.rank() + ", " + step.command());
+            if (i == after) {
+                interruption.happen();
+                for (int rank = 0; rank < 2; rank++) {
+                    assertEquals(lives.address(rank), lives.clients.get(rank).ask("address"), "what the job sees stays");
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"own", "srq"})
+    void aRestartAtEveryStep(String queue) throws Exception {
+        try (Lives lives = new Lives(scratch, this::client, queue, 14, environment(Map.of()))) {
+            List<Endpoint> before = lives.map().endpoints();
+            for (int step = 0; step < SCRIPT.size(); step++) {
+                play(lives, step, step, lives::nextLife);
+                List<Endpoint> now = lives.map().endpoints();
+                assertEquals(before.stream().map(Endpoint::virtual).toList(), now.stream().map(Endpoint::virtual).toList());
+                assertNotEquals(before.stream().map(Endpoint::real).toList(), now.stream().map(Endpoint::real).toList());
+                before = now;
+            }
+        }
+    }
+
+    @Test
+    void aCheckpointAtEveryStep() throws Exception {
+        try (Lives lives = new Lives(scratch, this::client, "own", 14, environment(Map.of()))) {
+            for (int step = 0; step < SCRIPT.size(); step++) {
+                play(lives, step, step, lives::checkpoint);
+            }
+        }
+    }
+
+    /** Packets are lost, doubled and overtaken all the time, also while the ranks settle. */
+    @Test
+    void aRestartOverABadNetwork() throws Exception {
+        long seed = System.nanoTime() & 0xffff;
+        System.out.println("seed " + seed);
+        Map<String, String> faults = Map.of("UDCKPT_SOFT_LOSS", "5", "UDCKPT_SOFT_DUPLICATE", "5", "UDCKPT_SOFT_REORDER", "5",
+                "UDCKPT_SOFT_SEED", Long.toString(seed));
+        try (Lives lives = new Lives(scratch, this::client, "own", 18, environment(faults))) {
+            int round = 0;
+            for (int step = 1; step < SCRIPT.size(); step += 3) {
+                play(lives, round++, step, lives::nextLife);
+                play(lives, round++, step, lives::checkpoint);
+            }
+        }
+    }
+
+    /** Who sleeps when the job is checkpointed is woken by what comes in the next life. */
+    @Test
+    void aSleeperWakesInTheNextLife() throws Exception {
+        try (Lives lives = new Lives(scratch, this::client, "own", 14, environment(Map.of()))) {
+            for (int life = 0; life < 3; life++) {
+                RcClient sleeper = lives.clients.get(1);
+                assertEquals("posted 0", sleeper.ask("receive 1 4096"));
+                assertEquals("armed", sleeper.ask("sleep"));
+                lives.nextLife();
+                assertEquals("posted 0", lives.clients.get(0).ask("send 1 0 100 11 s"));
+                assertEquals("completion 1 status 0 " + RECEIVE + " bytes 100 imm 0 qp " + lives.address(1).split(" ")[2], sleeper.line());
+                assertEquals("completion 1 status 0 " + SEND + " bytes 0 imm 0 qp " + lives.address(0).split(" ")[2], lives.clients.get(0).ask("poll sends"));
+            }
+        }
+    }
+
+    /** More than fits under way: the restart comes in the middle of a stream whose every message is counted. */
+    @Test
+    void aStreamIsCutAnywhere() throws Exception {
+        try (Lives lives = new Lives(scratch, this::client, "own", 14, environment(Map.of()))) {
+            RcClient sender = lives.clients.get(0), receiver = lives.clients.get(1);
+            List<String> told = new ArrayList<>();
+            for (int round = 0; round < 6; round++) {
+                for (int i = 0; i < 16; i++) {
+                    assertEquals("posted 0", receiver.ask("receive " + i + " 16384"));
+                }
+                for (int i = 0; i < 24; i++) {
+                    assertEquals("posted 0", sender.ask("send " + i + " 0 " + 600 * (i + 1) + " " + (round + i) + " " + (i % 4 == 3 ? "s" : "-")));
+                }
+                lives.nextLife();
+                for (int i = 16; i < 24; i++) {
+                    assertEquals("posted 0", receiver.ask("receive " + i + " 16384"));
+                }
+                for (int i = 0; i < 24; i++) {
+                    told.add(receiver.ask("poll receives").split(" qp ")[0]);
+                    assertEquals("completion " + i + " status 0 " + RECEIVE + " bytes " + 600 * (i + 1) + " imm 0", told.getLast());
+                    assertEquals("right", receiver.ask("check " + i + " " + 600 * (i + 1) + " " + (round + i)));
+                }
+                for (int i = 3; i < 24; i += 4) {
+                    assertEquals("completion " + i, sender.ask("poll sends").split(" status")[0]);
+                }
+                assertEquals("empty", sender.ask("empty"));
+                assertEquals("empty", receiver.ask("empty"));
+            }
+            assertEquals(24, new HashSet<>(told).size());
+        }
+    }
+}
