@@ -1,0 +1,249 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.Clocks;
+import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.PosixTimer;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Region;
+import org.udckpt.process.model.TcpSocket;
+import org.udckpt.process.model.ThreadState;
+import org.udckpt.process.model.Zombie;
+import org.udckpt.process.trace.TracerThread;
+import org.udckpt.process.trace.VectorLayouts;
+
+/**
+ * A consistent copy of all ranks of a node: all are stopped, all are read, all are forked, and only then do they go on.
+ * {@link #take} returns when they do; {@link #image} and {@link #sources} work from the snapshots. Close it to end those.
+ */
+public final class Capture implements AutoCloseable {
+    private final List<RankCapture> ranks;
+    private final List<Descriptor> descriptors;
+    private final List<KernelObject> objects;
+    private final List<TcpSocket> tcpSockets;
+    private final List<ContentCopy> copies;
+    private final Map<TracedProcess, List<Region>> regions;
+    private final Clocks clocks;
+    private final List<Zombie> zombies;
+    private final List<PhaseTimes> times = new ArrayList<>();
+
+    private Capture(List<RankCapture> ranks, Stop stop) {
+        this.ranks = ranks;
+        this.descriptors = stop.reader.descriptors();
+        this.objects = stop.table.objects();
+        this.tcpSockets = stop.table.tcpSockets();
+        this.copies = stop.memory.copies();
+        this.regions = stop.regions;
+        this.clocks = stop.clocks;
+        this.zombies = stop.zombies;
+        for (RankCapture rank : ranks) {
+            times.add(rank.times(stop.objectsNs));
+        }
+    }
+
+    /**
+     * Stops, copies and resumes the ranks. When it throws, they run as if nothing had been asked.
+     *
+     * @throws CaptureRefused the job holds something that cannot be captured
+     * @throws CaptureFailed try again: a process was killed meanwhile, or did not stop
+     */
+    public static Capture take(CaptureRequest request) {
+        List<RankCapture> ranks = new ArrayList<>();
+        Stop stop = new Stop(request);
+        try {
+            for (CaptureRequest.Root root : request.roots()) {
+                ranks.add(new RankCapture(root));
+            }
+            all(ranks, RankCapture::stop);
+            all(ranks, RankCapture::read);
+            Kinship.refuseOrphans(ranks.getFirst().processes().getFirst(), request.roots().stream().map(CaptureRequest.Root::pid).collect(Collectors.toSet()));
+            all(ranks, rank -> rank.ask(stop.memory));
+            stop.readObjects(ranks);
+            all(ranks, RankCapture::fork);
+            all(ranks, RankCapture::resume);
+            return new Capture(ranks, stop);
+        } catch (RuntimeException failure) {
+            abandon(ranks, stop, failure);
+            throw Deaths.explain(ranks, failure);
+        } catch (Error failure) {
+            abandon(ranks, stop, failure);
+            throw failure;
+        }
+    }
+
+    /** What is read of all ranks together, while they are stopped. */
+    private static final class Stop {
+        final ObjectTable table = new ObjectTable();
+        final MemoryObjects memory = new MemoryObjects(table);
+        final DescriptorReader reader;
+        final Map<TracedProcess, List<Region>> regions = new HashMap<>();
+        final List<Zombie> zombies = new ArrayList<>();
+        Clocks clocks;
+        long objectsNs;
+
+        Stop(CaptureRequest request) {
+            reader = new DescriptorReader(request.streams(), table, memory);
+        }
+
+        void readObjects(List<RankCapture> ranks) {
+            long start = System.nanoTime();
+            for (RankCapture rank : ranks) {
+                for (TracedProcess process : rank.processes()) {
+                    reader.read(process, rank.root);
+                    regions.put(process, mapped(process));
+                }
+                Zombies.read(rank, zombies);
+            }
+            reader.finish();
+            clocks = clocks(ranks.getFirst().root.pid());
+            objectsNs = System.nanoTime() - start;
+        }
+
+        private List<Region> mapped(TracedProcess process) {
+            List<Region> mapped = new ArrayList<>();
+            for (Mapping m : process.mappings) {
+                if (!process.owns(m)) {
+                    mapped.add(new Region(process.namespacePid, m.start(), m.end(), m.permissions(), m.offset(), m.path(), "", memory.ofMapping(process, m)));
+                }
+            }
+            return mapped;
+        }
+    }
+
+    private static Clocks clocks(int pid) {
+        long[] now = {clock(1), clock(7), clock(0)};
+        for (String line : Proc.text("/proc/" + pid + "/timens_offsets").split("\n")) {
+            String[] words = line.strip().split("\\s+");
+            if (words.length == 3) {
+                now[words[0].equals("monotonic") ? 0 : 1] += Long.parseLong(words[1]) * 1_000_000_000L + Long.parseLong(words[2]);
+            }
+        }
+        return new Clocks(now[0], now[1], now[2]);
+    }
+
+    private static long clock(int id) {
+        LinuxError.check(Syscall.call(Syscall.CLOCK_GETTIME, id, Scratch.data().address()), "clock_gettime");
+        return Scratch.data().get(JAVA_LONG, 0) * 1_000_000_000L + Scratch.data().get(JAVA_LONG, 8);
+    }
+
+    /** One phase on all ranks in parallel; waits for all, also when one fails. */
+    private static void all(List<RankCapture> ranks, Function<RankCapture, CompletableFuture<Long>> phase) {
+        List<CompletableFuture<Long>> running = new ArrayList<>();
+        for (RankCapture rank : ranks) {
+            running.add(phase.apply(rank));
+        }
+        RuntimeException first = null;
+        for (CompletableFuture<Long> one : running) {
+            try {
+                TracerThread.join(one);
+            } catch (RuntimeException failure) {
+                if (first == null) {
+                    first = failure;
+                } else {
+                    first.addSuppressed(failure);
+                }
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    private static void abandon(List<RankCapture> ranks, Stop stop, Throwable cause) {
+        for (RankCapture rank : ranks) {
+            try {
+                rank.abandon();
+            } catch (RuntimeException failure) {
+                cause.addSuppressed(failure);
+            }
+        }
+        stop.memory.copies().forEach(ContentCopy::close);
+    }
+
+    public List<PhaseTimes> times() {
+        return times;
+    }
+
+    /** Pids of the snapshots, as the agent numbers them: the shepherd is to expect them. */
+    public int[] snapshotPids() {
+        int[] pids = new int[0];
+        for (RankCapture rank : ranks) {
+            for (TracedProcess process : rank.processes()) {
+                pids = Arrays.copyOf(pids, pids.length + 1);
+                pids[pids.length - 1] = process.snapshot.pid();
+            }
+        }
+        return pids;
+    }
+
+    /** All records. The job runs meanwhile; call it once. */
+    public JobImage image() {
+        List<ProcessState> processes = new ArrayList<>();
+        List<ThreadState> threads = new ArrayList<>();
+        List<Region> allRegions = new ArrayList<>();
+        List<PosixTimer> timers = new ArrayList<>();
+        for (RankCapture rank : ranks) {
+            for (TracedProcess process : rank.processes()) {
+                processes.add(rank.tracer.call(() -> ImageBuilder.process(process)));
+                threads.addAll(ImageBuilder.threads(process));
+                allRegions.addAll(ImageBuilder.regions(process, regions.get(process)));
+                timers.addAll(process.timers);
+            }
+        }
+        return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, allRegions), timers, zombies, clocks,
+                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets);
+    }
+
+    /** One per process, then one per shared object that is not empty. */
+    public List<MemorySource> sources() {
+        List<MemorySource> sources = new ArrayList<>();
+        for (RankCapture rank : ranks) {
+            for (TracedProcess process : rank.processes()) {
+                process.snapshot.scan(process, process.mappings);
+                sources.add(process.snapshot);
+            }
+        }
+        for (ContentCopy copy : copies) {
+            if (!copy.empty()) {
+                sources.add(copy);
+            }
+        }
+        return sources;
+    }
+
+    /** Ends the snapshots and frees the copies; the job is not touched. */
+    @Override
+    public void close() {
+        RuntimeException first = null;
+        for (RankCapture rank : ranks) {
+            for (TracedProcess process : rank.processes()) {
+                try {
+                    process.snapshot.close();
+                } catch (RuntimeException failure) {
+                    first = first == null ? failure : first;
+                }
+            }
+            rank.tracer.close();
+        }
+        copies.forEach(ContentCopy::close);
+        if (first != null) {
+            throw first;
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package org.udckpt.process.capture;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.ArrayList;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.KernelObject.AgentConnection;
+import org.udckpt.process.model.KernelObject.DirectoryOrDevice;
+import org.udckpt.process.model.KernelObject.OpenFile;
+import org.udckpt.process.model.KernelObject.PseudoFile;
+import org.udckpt.process.model.KernelObject.StandardStream;
+
+/** Turns every descriptor of the stopped processes into a kernel object, or refuses it by name. */
+final class DescriptorReader {
+    /** Of /dev/{null,zero,full,random,urandom} and /dev/tty: makedev(major, minor). */
+    private static final long[] HARMLESS = {0x103, 0x105, 0x107, 0x108, 0x109, 0x500};
+
+    private static final int O_ASYNC = 020000;
+
+    private final CaptureRequest.StandardStreams streams;
+    private final ObjectTable table;
+    private final MemoryObjects memory;
+    private final SocketReader sockets;
+    private final PipeReader pipes;
+    private final AnonymousReader anonymous;
+    private final List<Descriptor> descriptors = new ArrayList<>();
+
+    DescriptorReader(CaptureRequest.StandardStreams streams, ObjectTable table, MemoryObjects memory) {
+        this.streams = streams;
+        this.table = table;
+        this.memory = memory;
+        this.sockets = new SocketReader(table);
+        this.pipes = new PipeReader(table);
+        this.anonymous = new AnonymousReader(table);
+    }
+
+    List<Descriptor> descriptors() {
+        return descriptors;
+    }
+
+    /** All descriptors of {@code process}; roots before their children, so that the library's are known in the children. */
+    void read(TracedProcess process, CaptureRequest.Root root) {
+        int pmi = process.parent == null ? pmi(root) : CaptureRequest.NONE;
+        CaptureRequest.Library library = process.library;
+        int[] owned = library == null ? new int[0] : library.ownedDescriptors();
+        int control = library == null ? CaptureRequest.NONE : library.controlDescriptor();
+        for (int fd : Proc.descriptors(process.pid)) {
+            OpenDescriptor open = OpenDescriptor.of(process, fd);
+            long object = table.find(open);
+            boolean first = object < 0;
+            if (first) {
+                object = contains(owned, fd) ? ObjectTable.OWNED : create(open, control, pmi);
+                table.remember(open, object);
+            }
+            if (object == ObjectTable.OWNED) {
+                process.ownedDescriptors = Arrays.copyOf(process.ownedDescriptors, process.ownedDescriptors.length + 1);
+                process.ownedDescriptors[process.ownedDescriptors.length - 1] = fd;
+            } else {
+                descriptors.add(new Descriptor(process.namespacePid, fd, open.closeOnExec(), object));
+                anonymous.seen(open, object);
+                LockReader.read(open, object, first, table);
+            }
+        }
+    }
+
+    /** When all processes have been read: objects that point to others. */
+    void finish() {
+        pipes.finish();
+        sockets.finish();
+        anonymous.finish();
+    }
+
+    private long create(OpenDescriptor open, int control, int pmi) {
+        boolean rankItself = open.process().parent == null;
+        int stream = streams.match(open.fd(), open.stat());
+        if (open.fd() == control) {
+            return add(id -> new AgentConnection(id, open.openFlags()));
+        }
+        if (rankItself && open.fd() == pmi && open.link().startsWith("socket:")) {
+            return sockets.processManager(open);
+        }
+        if (stream >= 0) {
+            return add(id -> new StandardStream(id, stream, open.openFlags()));
+        }
+        if ((open.flags() & O_ASYNC) != 0) {
+            throw open.refuse("it sends signals when it is ready (O_ASYNC, fcntl(2) F_SETOWN), which cannot be checkpointed; use poll(2) or epoll(7)");
+        }
+        if ((open.flags() & Syscall.O_PATH) != 0) {
+            if (!open.link().startsWith("/") || open.link().endsWith(" (deleted)") || open.link().startsWith("/memfd:")) {
+                throw open.refuse("an O_PATH descriptor of " + open.link() + ", which has no name to open it by again, cannot be checkpointed; close it first");
+            }
+            return add(id -> new DirectoryOrDevice(id, open.link(), open.openFlags(), 0));
+        }
+        return byLink(open);
+    }
+
+    private long byLink(OpenDescriptor open) {
+        String link = open.link();
+        if (link.startsWith("socket:")) {
+            return sockets.read(open);
+        }
+        if (link.startsWith("pipe:")) {
+            return pipes.read(open);
+        }
+        if (link.startsWith("anon_inode:")) {
+            return anonymous.read(open);
+        }
+        if (link.startsWith("/")) {
+            return byType(open);
+        }
+        throw open.refuse(link + " is a kind of descriptor that cannot be checkpointed; close it first");
+    }
+
+    private long byType(OpenDescriptor open) {
+        String link = open.link();
+        if (link.startsWith("/proc/") || link.startsWith("/sys/")) {
+            return add(id -> new PseudoFile(id, link, open.openFlags(), open.position()));
+        }
+        return switch (open.stat().type()) {
+            case Files.Stat.REGULAR -> regular(open);
+            case Files.Stat.DIRECTORY -> directory(open);
+            case Files.Stat.FIFO -> pipes.read(open);
+            case Files.Stat.CHARACTER -> device(open);
+            default -> throw open.refuse(link + " is neither a file, a directory nor a pipe; close it before a checkpoint");
+        };
+    }
+
+    private long directory(OpenDescriptor open) {
+        if (open.link().endsWith(" (deleted)")) {
+            throw open.refuse(open.link() + ": a deleted directory cannot be opened again");
+        }
+        return add(id -> new DirectoryOrDevice(id, open.link(), open.openFlags(), open.position()));
+    }
+
+    private long regular(OpenDescriptor open) {
+        long backing = memory.ofFile(open);
+        Files.Stat stat = open.stat();
+        return add(id -> new OpenFile(id, MemoryObjects.name(open.link()), open.openFlags(), open.position(), stat.size(), stat.mode() & 07777,
+                stat.device(), stat.inode(), stat.modified(), backing));
+    }
+
+    private long device(OpenDescriptor open) {
+        for (long harmless : HARMLESS) {
+            if (open.stat().rawDevice() == harmless) {
+                return add(id -> new DirectoryOrDevice(id, open.link(), open.openFlags(), 0));
+            }
+        }
+        if (open.link().startsWith("/dev/infiniband/")) {
+            throw open.refuse(open.link() + " was opened behind the library; only verbs that go through libibverbs can be checkpointed (is LD_PRELOAD cleared?)");
+        }
+        throw open.refuse("device " + open.link() + " cannot be checkpointed; close it first, or redirect standard streams to files");
+    }
+
+    private int pmi(CaptureRequest.Root root) {
+        if (root.pmiDescriptor() != CaptureRequest.NONE) {
+            return root.pmiDescriptor();
+        }
+        String value = Environment.of(root.pid(), "PMI_FD");
+        return value == null ? CaptureRequest.NONE : Integer.parseInt(value);
+    }
+
+    private interface Maker {
+        KernelObject make(long id);
+    }
+
+    private long add(Maker maker) {
+        long id = table.newId();
+        table.add(maker.make(id));
+        return id;
+    }
+
+    private static boolean contains(int[] numbers, int wanted) {
+        for (int number : numbers) {
+            if (number == wanted) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

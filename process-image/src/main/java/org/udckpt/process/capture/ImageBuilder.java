@@ -1,0 +1,127 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.ArrayList;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Region;
+import org.udckpt.process.model.ThreadState;
+import org.udckpt.process.trace.BuildId;
+import org.udckpt.process.trace.Injector;
+import org.udckpt.process.trace.Registers;
+
+/** The records of one process, from what was read in the stop and, while the job runs again, from its snapshot. */
+final class ImageBuilder {
+    private static final int SIGNALS = 64, SIGACTION = 32, SIGKILL = 9, SIGSTOP = 19, LIMITS = 16;
+    private static final int PR_GET_DUMPABLE = 3, PR_GET_TIMERSLACK = 30, PR_GET_THP_DISABLE = 42;
+
+    private ImageBuilder() {}
+
+    /** On the tracer thread of the snapshot. */
+    static ProcessState process(TracedProcess process) {
+        int snapshot = process.snapshot.pid();
+        Injector injector = new Injector(snapshot, process.parasite.instruction(), process.main().registers.copy().set(Registers.RSP, process.main().frame));
+        long[] memoryMap = memoryMap(Proc.stat(snapshot), injector.check("brk", Syscall.BRK, 0));
+        boolean dumpable = injector.check("prctl(PR_GET_DUMPABLE)", Syscall.PRCTL, PR_GET_DUMPABLE) == 1;
+        long slack = injector.check("prctl(PR_GET_TIMERSLACK)", Syscall.PRCTL, PR_GET_TIMERSLACK);
+        boolean noHugePages = injector.check("prctl(PR_GET_THP_DISABLE)", Syscall.PRCTL, PR_GET_THP_DISABLE, 0, 0, 0, 0) != 0;
+        return new ProcessState(process.namespacePid, process.parent == null ? 0 : process.parent.namespacePid, process.namespaceGroup,
+                process.namespaceSession, process.rank, Files.readLink("/proc/" + snapshot + "/exe"), Files.readLink("/proc/" + snapshot + "/cwd"),
+                Integer.parseInt(Proc.field(process.status, "Umask:"), 8), process.main().name, Proc.bytes("/proc/" + snapshot + "/auxv"), memoryMap,
+                signalActions(process, injector), process.pendingSignals, process.intervalTimers, limits(snapshot),
+                Integer.parseUnsignedInt(Proc.text("/proc/" + snapshot + "/personality").strip(), 16), process.parentDeathSignal, dumpable,
+                process.childSubreaper, "1".equals(Proc.field(process.status, "NoNewPrivs:")), process.ownedDescriptors, process.ownedRanges,
+                process.main().jobStopped, slack, noHugePages, vdsoBuild(process),
+                process.barriers, process.vectorPermissions, Integer.parseInt(Proc.text("/proc/" + snapshot + "/oom_score_adj").strip()));
+    }
+
+    private static String vdsoBuild(TracedProcess process) {
+        for (Mapping mapping : process.mappings) {
+            if (mapping.vdso()) {
+                return BuildId.of(process.snapshot.memory().readBytes(mapping.start(), (int) (mapping.end() - mapping.start())));
+            }
+        }
+        return "";
+    }
+
+    /** Fields of proc_pid_stat(5): 26 startcode, 27 endcode, 28 startstack, 45.. start_data end_data start_brk arg env. */
+    private static long[] memoryMap(String[] stat, long brk) {
+        int[] fields = {26, 27, 45, 46, 47, 0, 28, 48, 49, 50, 51};
+        long[] map = new long[11];
+        for (int i = 0; i < map.length; i++) {
+            map[i] = fields[i] == 0 ? brk : Long.parseUnsignedLong(stat[fields[i] - 3]);
+        }
+        return map;
+    }
+
+    private static byte[] signalActions(TracedProcess process, Injector injector) {
+        byte[] actions = new byte[(SIGNALS + 1) * SIGACTION];
+        long results = Parasite.results(process.main().frame);
+        for (int signal = 1; signal <= SIGNALS; signal++) {
+            if (signal != SIGKILL && signal != SIGSTOP) {
+                injector.check("rt_sigaction", Syscall.RT_SIGACTION, signal, 0, results, 8);
+                System.arraycopy(process.snapshot.memory().readBytes(results, SIGACTION), 0, actions, signal * SIGACTION, SIGACTION);
+            }
+        }
+        return actions;
+    }
+
+    private static long[] limits(int pid) {
+        long[] limits = new long[2 * LIMITS];
+        MemorySegment data = Scratch.data();
+        for (int i = 0; i < LIMITS; i++) {
+            LinuxError.check(Syscall.call(Syscall.PRLIMIT64, pid, i, 0, data.address()), "limits of process " + pid);
+            limits[2 * i] = data.get(JAVA_LONG, 0);
+            limits[2 * i + 1] = data.get(JAVA_LONG, 8);
+        }
+        return limits;
+    }
+
+    static List<ThreadState> threads(TracedProcess process) {
+        List<ThreadState> states = new ArrayList<>();
+        for (TracedThread t : process.threads) {
+            states.add(new ThreadState(process.namespacePid, t.namespaceTid, t.registers.toBytes(), t.xstate, t.signalMask, t.pendingSignals, t.robustList,
+                    t.robustListLength, t.clearChildTid, t.altStackPointer, t.altStackFlags, t.altStackSize, t.rseq[0], (int) t.rseq[1], (int) t.rseq[2],
+                    (int) t.rseq[3], t.name, t.policy, t.priority, t.nice, t.affinity, t.ioPriority));
+        }
+        return states;
+    }
+
+    /** Adds the flags that only smaps knows to the regions of the stop. */
+    static List<Region> regions(TracedProcess process, List<Region> unflagged) {
+        Map<Long, String> flags = flags(process.snapshot.pid());
+        List<Region> regions = new ArrayList<>();
+        for (Region region : unflagged) {
+            String own = region.kernelOwned() ? "" : flags.getOrDefault(region.start(), "dc"); // not forked: MADV_DONTFORK
+            if (process.locked.contains(region.start())) {
+                own += " lo";
+            }
+            regions.add(new Region(region.pid(), region.start(), region.end(), region.permissions(), region.fileOffset(), region.path(), own, region.backing()));
+        }
+        return regions;
+    }
+
+    /** VmFlags by the start of the mapping; read from smaps, which takes about half as long as a scan of all pages. */
+    static Map<Long, String> flags(int pid) {
+        Map<Long, String> flags = new HashMap<>();
+        long start = 0;
+        for (String line : Proc.text("/proc/" + pid + "/smaps").split("\n")) {
+            int dash = line.indexOf('-');
+            if (line.startsWith("VmFlags:")) {
+                flags.put(start, line.substring(8).strip());
+            } else if (dash > 0 && line.indexOf(':') > dash && line.indexOf(' ') > dash) {
+                start = Long.parseUnsignedLong(line, 0, dash, 16);
+            }
+        }
+        return flags;
+    }
+}

@@ -1,0 +1,36 @@
+package org.udckpt.process.capture;
+
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.trace.Registers;
+
+/**
+ * Hides a stop from the system calls that it makes fail with EINTR although no signal came (signal(7), "Interruption of
+ * system calls and library functions by stop signals"). Only where the wait is without end: with a time-out the call
+ * would wait its whole time again.
+ */
+final class InterruptedCalls {
+    private static final int SEMOP = 65, RT_SIGTIMEDWAIT = 128, IO_GETEVENTS = 208, SEMTIMEDOP = 220, EPOLL_WAIT = 232, EPOLL_PWAIT = 281, EPOLL_PWAIT2 = 441;
+
+    private InterruptedCalls() {}
+
+    /**
+     * Turns EINTR into ERESTARTNOHAND: the kernel makes the call again, unless a signal with a handler is to be delivered,
+     * and then it is EINTR after all.
+     */
+    static void hide(Registers registers) {
+        if (registers.error() == LinuxError.EINTR && endless(registers)) {
+            registers.set(Registers.RAX, -Registers.ERESTARTNOHAND);
+        }
+    }
+
+    private static boolean endless(Registers registers) {
+        return switch (registers.systemCall()) {
+            case SEMOP -> true;
+            case SEMTIMEDOP, EPOLL_PWAIT2 -> registers.argument(3) == 0;
+            case EPOLL_WAIT, EPOLL_PWAIT -> (int) registers.argument(3) < 0;
+            case RT_SIGTIMEDWAIT -> registers.argument(2) == 0;
+            case IO_GETEVENTS -> registers.argument(4) == 0;
+            default -> false;
+        };
+    }
+}

@@ -1,0 +1,91 @@
+package org.udckpt.process.capture;
+
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Syscall;
+
+/**
+ * Refuses what processes and threads share, or do not share, otherwise than fork(2) and pthread_create(3) make it: a
+ * restart makes them by just these.
+ */
+final class Kinship {
+    /** kcmp(2). */
+    private static final int KCMP_VM = 1, KCMP_FILES = 2, KCMP_FS = 3;
+    /** proc_pid_stat(5), from field 3 (state) on: ppid, exit_signal. */
+    private static final int PARENT = 4 - 3, EXIT_SIGNAL = 38 - 3;
+    private static final int SIGCHLD = 17;
+    /** comm of the process that starts ranks: the parent of every root. */
+    private static final String SHEPHERD = "udckpt-shepherd";
+
+    private Kinship() {}
+
+    static void refuse(TracedProcess process) {
+        for (TracedThread thread : process.threads) {
+            if (!shared(process.pid, thread.tid, KCMP_FILES) || !shared(process.pid, thread.tid, KCMP_FS)) {
+                throw process.refuse("thread " + thread.tid + " has descriptors or a working directory of its own (unshare(2)), which cannot be checkpointed");
+            }
+        }
+        if (process.parent == null) {
+            return;
+        }
+        int parent = process.parent.pid;
+        if (shared(parent, process.pid, KCMP_VM) || shared(parent, process.pid, KCMP_FILES) || shared(parent, process.pid, KCMP_FS)) {
+            throw process.refuse("it shares memory, descriptors or its working directory with its parent (clone(2) with CLONE_VM, CLONE_FILES or CLONE_FS), which cannot be checkpointed");
+        }
+        int signal = Integer.parseInt(Proc.stat(process.pid)[EXIT_SIGNAL]);
+        if (signal != SIGCHLD) {
+            throw process.refuse("its end is told by signal " + signal + " instead of SIGCHLD (clone(2)), which cannot be checkpointed");
+        }
+    }
+
+    /** A session outlives its leader, but nobody can join it again (setsid(2)). {@code ids}: namespace pids of the rank's processes. */
+    static void refuseSession(TracedProcess process, TracedProcess root, java.util.Set<Integer> ids) {
+        int session = process.namespaceSession;
+        if (session != root.namespaceSession && !ids.contains(session)) {
+            throw process.refuse("its session " + session + " has lost its leader, so a restart could not put it there; end it first");
+        }
+    }
+
+    private static boolean shared(int one, int other, int what) {
+        return one == other || LinuxError.check(Syscall.call(Syscall.KCMP, one, other, what, 0, 0), "kcmp of " + one + " and " + other) == 0;
+    }
+
+    /** The process that a root should be like in all that nobody meant to change: its shepherd, or (without one) this process. */
+    static int origin(TracedProcess root) {
+        int parent = parent(root.pid);
+        return parent > 0 && SHEPHERD.equals(Proc.text("/proc/" + parent + "/comm").strip()) ? parent : Integer.parseInt(Files.readLink("/proc/self"));
+    }
+
+    private static int parent(int pid) {
+        return Integer.parseInt(Proc.stat(pid)[PARENT]);
+    }
+
+    /**
+     * Refuses processes below the shepherd that are nobody's children any more (daemons): a restart would not have them.
+     * Snapshots, which are the shepherd's too, are traced by this process.
+     *
+     * @param roots pids of all ranks
+     */
+    static void refuseOrphans(TracedProcess root, java.util.Set<Integer> roots) {
+        int shepherd = parent(root.pid);
+        if (shepherd != origin(root)) {
+            return;
+        }
+        for (int child : Proc.children(shepherd)) {
+            if (roots.contains(child)) {
+                continue;
+            }
+            String status;
+            try {
+                status = Proc.text("/proc/" + child + "/status");
+            } catch (LinuxError gone) {
+                continue; // it ended meanwhile
+            }
+            if (Proc.field(status, "TracerPid:").equals("0") && !Proc.field(status, "State:").startsWith("Z") && !Proc.field(status, "State:").startsWith("X")) {
+                throw root.refuse("process %d (%s) belongs to the job, but its parent has ended (a daemon, or a script's background program), which cannot be checkpointed; end it, or keep its parent"
+                        .formatted(child, Proc.field(status, "Name:")));
+            }
+        }
+    }
+}

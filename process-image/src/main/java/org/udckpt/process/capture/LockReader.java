@@ -1,0 +1,38 @@
+package org.udckpt.process.capture;
+
+import org.udckpt.process.model.KernelObject.FileLock;
+import org.udckpt.process.model.KernelObject.LockOwner;
+
+/**
+ * File locks, from the "lock:" lines of fdinfo (proc_pid_fdinfo(5), proc_locks(5)):
+ * {@code 1: POSIX  ADVISORY  WRITE 359 00:13:11691 0 EOF}. They are shown with the descriptor's open file.
+ */
+final class LockReader {
+    private static final int KIND = 1, ACCESS = 3, START = 6, END = 7;
+
+    private LockReader() {}
+
+    /** @param first this open file was not seen before: locks that belong to it, and not to the process, are read once */
+    static void read(OpenDescriptor open, long object, boolean first, ObjectTable table) {
+        for (String line : open.info().split("\n")) {
+            if (line.startsWith("lock:")) {
+                String[] words = line.substring(5).strip().split("\\s+");
+                LockOwner owner = owner(open, words[KIND]);
+                if (first || owner == LockOwner.PROCESS) {
+                    long start = Long.parseLong(words[START]);
+                    long length = words[END].equals("EOF") ? 0 : Long.parseLong(words[END]) - start + 1;
+                    table.add(new FileLock(table.newId(), object, open.process().namespacePid, owner, words[ACCESS].equals("WRITE"), start, length));
+                }
+            }
+        }
+    }
+
+    private static LockOwner owner(OpenDescriptor open, String kind) {
+        return switch (kind) {
+            case "FLOCK" -> LockOwner.FLOCK;
+            case "OFDLCK" -> LockOwner.DESCRIPTION;
+            case "POSIX" -> LockOwner.PROCESS;
+            default -> throw open.refuse("a file lock of kind " + kind + " on " + open.link() + " cannot be checkpointed; release it first");
+        };
+    }
+}

@@ -1,0 +1,50 @@
+package org.udckpt.process.capture;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MemoryKind;
+import org.udckpt.process.model.KernelObject.MappedFile;
+import org.udckpt.process.model.Region;
+
+/** The programs and libraries that the job maps: an image holds the pages that it changed, and expects the rest on disk. */
+final class MappedFiles {
+    private MappedFiles() {}
+
+    /** {@code objects} and one record per file. */
+    static List<KernelObject> add(List<KernelObject> objects, List<Region> regions) {
+        Set<String> paths = new TreeSet<>();
+        Set<String> saved = new TreeSet<>(); // their contents are put back before they are mapped
+        for (KernelObject object : objects) {
+            if (object instanceof KernelObject.SharedMemory memory && (memory.kind() == MemoryKind.NAMED_FILE || memory.kind() == MemoryKind.DISK_FILE)) {
+                saved.add(memory.path());
+            }
+        }
+        for (Region region : regions) {
+            if (!region.shared() && region.backing() == 0 && region.path().startsWith("/") && !region.path().equals("/anon_hugepage") && !saved.contains(region.path())) {
+                paths.add(region.path());
+            }
+        }
+        List<KernelObject> all = new ArrayList<>(objects);
+        long id = objects.stream().mapToLong(KernelObject::id).max().orElse(0);
+        for (String path : paths) {
+            Files.Stat stat = stat(path);
+            if (stat.type() == Files.Stat.REGULAR) {
+                all.add(new MappedFile(++id, path, stat.size(), stat.modified()));
+            }
+        }
+        return all;
+    }
+
+    private static Files.Stat stat(String path) {
+        try {
+            return Files.stat(path);
+        } catch (LinuxError gone) {
+            throw new CaptureFailed(path + ", which the job maps, went away during the checkpoint: " + LinuxError.name(gone.errno()));
+        }
+    }
+}

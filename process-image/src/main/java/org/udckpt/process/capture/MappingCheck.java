@@ -1,0 +1,28 @@
+package org.udckpt.process.capture;
+
+/** Refuses memory that is not plain: devices and kernel rings. */
+final class MappingCheck {
+    private MappingCheck() {}
+
+    static void refuse(TracedProcess process) {
+        for (Mapping mapping : process.mappings) {
+            String path = mapping.path();
+            if (process.owns(mapping)) {
+                continue;
+            }
+            if (path.startsWith("/dev/infiniband/")) {
+                throw process.refuse(path + " is mapped behind the library; only verbs that go through libibverbs can be checkpointed");
+            }
+            if (path.startsWith("anon_inode:[io_uring]")) {
+                throw process.refuse("io_uring cannot be checkpointed; run the program with its io_uring support turned off");
+            }
+            if (path.startsWith("/secretmem")) {
+                throw process.refuse("memory of memfd_secret(2) at 0x" + Long.toHexString(mapping.start()) + " cannot be read by anyone else, so it cannot be checkpointed");
+            }
+            boolean plainDevice = path.equals("/dev/zero") || path.startsWith("/dev/shm/") || path.startsWith("/dev/hugepages/");
+            if (path.startsWith("/dev/") && !plainDevice || path.startsWith("anon_inode:") || path.startsWith("socket:")) {
+                throw process.refuse("mapped memory of " + path + " at 0x" + Long.toHexString(mapping.start()) + " cannot be checkpointed; unmap it first");
+            }
+        }
+    }
+}

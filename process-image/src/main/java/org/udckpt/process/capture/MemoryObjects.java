@@ -1,0 +1,204 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.KernelObject.SharedMemory;
+import org.udckpt.process.model.MemoryKind;
+import org.udckpt.process.trace.Injector;
+
+/**
+ * File-like objects whose contents belong to the image: shared memory, deleted files, and files that the job may write.
+ * Known by device and inode, so that mappings and descriptors of all ranks meet in one object. Copied during the stop.
+ */
+final class MemoryObjects {
+    /** Files on disk above this, or opened for appending, are not copied: a restart cuts them back to their length. */
+    static final long DISK_FILE_MOST = 64L << 20;
+    private static final long TMPFS = 0x0102_1994, HUGETLBFS = 0x9584_58f6L, MQUEUE = 0x1980_0202;
+    private static final int F_GET_SEALS = 1034, STATFS = 137, IPC_STAT = 2;
+
+    /** ipc_perm and size of a SysV segment, read by shmctl in a process that has it. */
+    private record Segment(int key, int uid, int gid, int mode, long size) {}
+
+    private final ObjectTable table;
+    private final Map<String, Long> ids = new HashMap<>();
+    private final Map<Long, Segment> segments = new HashMap<>();
+    private final List<ContentCopy> copies = new ArrayList<>();
+
+    MemoryObjects(ObjectTable table) {
+        this.table = table;
+    }
+
+    List<ContentCopy> copies() {
+        return copies;
+    }
+
+    /** On the tracer thread of {@code process}, after {@link ProcessReader#ask}: what only the process can ask. */
+    synchronized void readSegments(TracedProcess process) {
+        Injector injector = process.main().injector;
+        long results = Parasite.results(process.main().frame);
+        for (Mapping mapping : process.mappings) {
+            if (sysv(mapping)) {
+                injector.check("shmctl(IPC_STAT)", Syscall.SHMCTL, mapping.inode(), IPC_STAT, results);
+                MemorySegment stat = Scratch.data().asSlice(0, 56); // struct shmid64_ds, asm-generic/shmbuf.h
+                process.memory.read(results, stat);
+                if (mapping.offset() != 0 || mapping.end() - mapping.start() != (stat.get(JAVA_LONG, 48) + 4095 & -4096L)) {
+                    throw process.refuse("only a part of System V segment %d is mapped with one protection at 0x%x (mprotect(2), munmap(2)), which cannot be checkpointed".formatted(mapping.inode(), mapping.start()));
+                }
+                segments.put(mapping.inode(), new Segment(stat.get(JAVA_INT, 0), stat.get(JAVA_INT, 4), stat.get(JAVA_INT, 8),
+                        stat.get(JAVA_INT, 20) & 0777, stat.get(JAVA_LONG, 48)));
+            }
+        }
+    }
+
+    /** The object behind an open regular file, or 0 when it is to be found by its path again. */
+    long ofFile(OpenDescriptor open) {
+        MemoryKind kind = kind(open);
+        if (kind == null) {
+            return 0;
+        }
+        Files.Stat stat = open.stat();
+        String key = key(stat);
+        Long known = ids.get(key);
+        if (known != null) {
+            return known;
+        }
+        long opened = Files.tryOpen(open.proc(), Syscall.O_RDONLY);
+        if (opened == -LinuxError.EACCES) {
+            throw open.refuse(open.link() + " is open for writing only, and its mode (%o) does not let its contents be saved; permit reading (chmod u+r)".formatted(stat.mode() & 07777));
+        }
+        int file = (int) LinuxError.check(opened, "open " + open.link());
+        try {
+            long seals = kind == MemoryKind.MEMFD ? Syscall.call(Syscall.FCNTL, file, F_GET_SEALS) : 0;
+            return add(key, kind, name(open.link()), stat, 0, 0, (int) Math.max(0, seals), file);
+        } finally {
+            Files.close(file);
+        }
+    }
+
+    private static MemoryKind kind(OpenDescriptor open) {
+        LinuxError.check(Syscall.call(STATFS, Scratch.string(open.proc()), Scratch.data().address()), "statfs " + open.link());
+        long type = Scratch.data().get(JAVA_LONG, 0);
+        if (open.link().startsWith("/memfd:")) {
+            if (type == HUGETLBFS) {
+                throw open.refuse(open.link() + " is in huge pages (MFD_HUGETLB), which cannot be checkpointed; use transparent huge pages (madvise MADV_HUGEPAGE)");
+            }
+            return MemoryKind.MEMFD;
+        }
+        if (open.link().endsWith(" (deleted)")) {
+            if (open.stat().links() > 0) {
+                throw open.refuse(open.link() + " still has another name (link(2)), which a restart would not find; keep the name under which it was opened");
+            }
+            return MemoryKind.DELETED_FILE;
+        }
+        if (type == MQUEUE) {
+            throw open.refuse("POSIX message queue " + open.link() + " cannot be checkpointed; close it first");
+        }
+        if (type == TMPFS || type == HUGETLBFS) {
+            return open.writable() || mayWrite(open.proc()) ? MemoryKind.NAMED_FILE : null;
+        }
+        boolean copied = open.writable() && (open.flags() & Syscall.O_APPEND) == 0 && open.stat().size() <= DISK_FILE_MOST;
+        return copied ? MemoryKind.DISK_FILE : null;
+    }
+
+    /** Another user's file is not the job's to put back: it has to be there unchanged, as a file on disk. */
+    private static boolean mayWrite(String path) {
+        return Syscall.call(269 /* faccessat */, -100, Scratch.string(path), 2 /* W_OK */) == 0;
+    }
+
+    /** The object behind a mapping, or 0: private memory over a file that still has its name, or over nothing. */
+    long ofMapping(TracedProcess process, Mapping mapping) {
+        if (!mapping.file() || mapping.path().startsWith("[") || !mapping.shared() && (!mapping.deleted() || mapping.path().equals("/anon_hugepage"))) {
+            return 0;
+        }
+        if (mapping.path().equals("/anon_hugepage")) {
+            throw process.refuse("shared memory in huge pages (MAP_SHARED | MAP_HUGETLB) at 0x%x cannot be checkpointed; use transparent huge pages (madvise MADV_HUGEPAGE)"
+                    .formatted(mapping.start()));
+        }
+        boolean readOnlyFile = mapping.shared() && !mapping.writable() && !mapping.deleted()
+                && !(mapping.path().startsWith("/dev/shm/") && mayWrite(mapping.path()));
+        Long known = ids.get(mapping.device() + ":" + mapping.inode());
+        if (known != null || readOnlyFile) {
+            return known == null ? 0 : known;
+        }
+        return addMapped(process, mapping);
+    }
+
+    private long addMapped(TracedProcess process, Mapping mapping) {
+        String key = mapping.device() + ":" + mapping.inode();
+        MemoryKind kind = sysv(mapping) ? MemoryKind.SYSV : mapping.path().startsWith("/memfd:") ? MemoryKind.MEMFD
+                : mapping.path().equals("/dev/zero") ? MemoryKind.ANONYMOUS : mapping.deleted() ? MemoryKind.DELETED_FILE
+                : mapping.path().startsWith("/dev/shm/") ? MemoryKind.NAMED_FILE : MemoryKind.DISK_FILE;
+        String path = "/proc/%d/map_files/%x-%x".formatted(process.pid, mapping.start(), mapping.end());
+        long file = Files.tryOpen(path, Syscall.O_RDONLY);
+        if (file == -LinuxError.EPERM || file == -LinuxError.EACCES) { // needs CAP_CHECKPOINT_RESTORE
+            return addFromMemory(process, mapping, key, kind);
+        }
+        LinuxError.check(file, "open " + path);
+        try {
+            Files.Stat stat = Files.stat((int) file);
+            Segment segment = segments.get(mapping.inode());
+            if (kind == MemoryKind.SYSV) {
+                stat = new Files.Stat(stat.device(), stat.inode(), stat.links(), segment.mode, segment.uid, segment.gid, 0, segment.size, 0);
+            }
+            int seals = kind == MemoryKind.MEMFD ? (int) Syscall.call(Syscall.FCNTL, file, F_GET_SEALS) : 0;
+            return add(key, kind, mapping.path(), stat, segment != null && kind == MemoryKind.SYSV ? segment.key : 0,
+                    kind == MemoryKind.SYSV ? (int) mapping.inode() : 0, seals, (int) file);
+        } finally {
+            Files.close((int) file);
+        }
+    }
+
+    /** Without the right to open the object itself: as much of it as this process maps. */
+    private long addFromMemory(TracedProcess process, Mapping mapping, String key, MemoryKind kind) {
+        Segment segment = kind == MemoryKind.SYSV ? segments.get(mapping.inode()) : null;
+        long id = table.newId();
+        ContentCopy copy = new ContentCopy(id, false);
+        long size = 0;
+        for (Mapping one : process.mappings) {
+            if (one.inode() == mapping.inode() && one.device().equals(mapping.device()) && one.offset() >= size) {
+                copy.memory(process.memory, one.start(), one.offset(), one.end() - one.start());
+                size = one.offset() + one.end() - one.start();
+            }
+        }
+        ids.put(key, id);
+        copies.add(copy);
+        table.add(segment == null ? new SharedMemory(id, kind, mapping.path(), size, 0600, -1, -1, 0, 0, 0)
+                : new SharedMemory(id, kind, mapping.path(), segment.size, segment.mode, segment.uid, segment.gid, segment.key, (int) mapping.inode(), 0));
+        return id;
+    }
+
+    private long add(String key, MemoryKind kind, String path, Files.Stat stat, int sysvKey, int sysvId, int seals, int file) {
+        long id = table.newId();
+        ContentCopy copy = new ContentCopy(id, false);
+        copies.add(copy);
+        copy.file(file, stat.size());
+        ids.put(key, id);
+        table.add(new SharedMemory(id, kind, path, stat.size(), stat.mode() & 07777, stat.uid(), stat.gid(), sysvKey, sysvId, seals));
+        return id;
+    }
+
+    static boolean sysv(Mapping mapping) {
+        return mapping.shared() && mapping.path().startsWith("/SYSV") && mapping.deleted();
+    }
+
+    static String name(String link) {
+        return link.endsWith(" (deleted)") ? link.substring(0, link.length() - 10) : link;
+    }
+
+    /** As maps prints it: major:minor:inode (new_decode_dev of st_dev). */
+    private static String key(Files.Stat stat) {
+        long major = stat.device() >> 8 & 0xfff;
+        long minor = stat.device() & 0xff | stat.device() >> 12 & 0xfff00;
+        return "%02x:%02x:%d".formatted(major, minor, stat.inode());
+    }
+}

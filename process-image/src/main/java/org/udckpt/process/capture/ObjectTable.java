@@ -1,0 +1,89 @@
+package org.udckpt.process.capture;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.TcpSocket;
+
+/**
+ * The kernel objects of a capture, each once. Two descriptors are the same open file when kcmp(2) says so; only those
+ * with equal links are compared, and kcmp's order makes that a binary search.
+ */
+final class ObjectTable {
+    /** The object of a descriptor that belongs to the library. */
+    static final long OWNED = 0;
+    private static final int KCMP_FILE = 0;
+
+    private record Known(OpenDescriptor descriptor, long object) {}
+
+    private final List<KernelObject> objects = new ArrayList<>();
+    private final List<TcpSocket> tcpSockets = new ArrayList<>();
+    private final Map<String, List<Known>> byLink = new HashMap<>();
+    private long lastId;
+
+    long newId() {
+        return ++lastId;
+    }
+
+    void add(KernelObject object) {
+        objects.add(object);
+    }
+
+    void add(TcpSocket socket) {
+        tcpSockets.add(socket);
+    }
+
+    List<KernelObject> objects() {
+        return objects;
+    }
+
+    List<TcpSocket> tcpSockets() {
+        return tcpSockets;
+    }
+
+    /** The id of the same open file seen before, or -1. */
+    long find(OpenDescriptor descriptor) {
+        List<Known> same = byLink.get(descriptor.link());
+        int at = same == null ? -1 : search(same, descriptor);
+        return at < 0 ? -1 : same.get(at).object;
+    }
+
+    /** {@link #find} must have answered -1. */
+    void remember(OpenDescriptor descriptor, long object) {
+        List<Known> same = byLink.computeIfAbsent(descriptor.link(), unused -> new ArrayList<>());
+        same.add(-search(same, descriptor) - 1, new Known(descriptor, object));
+    }
+
+    private static int search(List<Known> sorted, OpenDescriptor wanted) {
+        int low = 0;
+        int high = sorted.size() - 1;
+        while (low <= high) {
+            int middle = (low + high) >>> 1;
+            int order = compare(sorted.get(middle).descriptor, wanted);
+            if (order == 0) {
+                return middle;
+            }
+            if (order < 0) {
+                low = middle + 1;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return -low - 1;
+    }
+
+    private static int compare(OpenDescriptor a, OpenDescriptor b) {
+        long result = LinuxError.check(Syscall.call(Syscall.KCMP, a.process().pid, b.process().pid, KCMP_FILE, a.fd(), b.fd()), "kcmp of descriptors");
+        return switch ((int) result) {
+            case 0 -> 0;
+            case 1 -> -1;
+            case 2 -> 1;
+            default -> throw new CaptureFailed("kcmp does not order descriptor %d of process %d and %d of process %d; try again"
+                    .formatted(a.fd(), a.process().pid, b.fd(), b.process().pid));
+        };
+    }
+}

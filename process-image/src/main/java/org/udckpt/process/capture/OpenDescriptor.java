@@ -1,0 +1,45 @@
+package org.udckpt.process.capture;
+
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.Proc;
+
+/** One descriptor of a stopped process, as /proc shows it. */
+record OpenDescriptor(TracedProcess process, int fd, String link, String info, int flags, long position, Files.Stat stat) {
+    private static final int CLOSE_ON_EXEC = 02000000;
+
+    static OpenDescriptor of(TracedProcess process, int fd) {
+        String path = "/proc/" + process.pid + "/fd/" + fd;
+        String info = Proc.text("/proc/" + process.pid + "/fdinfo/" + fd);
+        return new OpenDescriptor(process, fd, Files.readLink(path), info, Integer.parseInt(Proc.field(info, "flags:"), 8),
+                Long.parseLong(Proc.field(info, "pos:")), Files.stat(path));
+    }
+
+    boolean closeOnExec() {
+        return (flags & CLOSE_ON_EXEC) != 0;
+    }
+
+    /** Of the open file, without the descriptor's own close-on-exec. */
+    int openFlags() {
+        return flags & ~CLOSE_ON_EXEC;
+    }
+
+    boolean writable() {
+        return (flags & 3) != 0;
+    }
+
+    String proc() {
+        return "/proc/" + process.pid + "/fd/" + fd;
+    }
+
+    long number(String key, int radix) {
+        String value = Proc.field(info, key);
+        if (value == null) {
+            throw new CaptureFailed("rank %d: %s of process %d, descriptor %d has no field %s".formatted(process.rank, link, process.pid, fd, key));
+        }
+        return Long.parseUnsignedLong(value, radix);
+    }
+
+    CaptureRefused refuse(String reason) {
+        return process.refuse(fd, reason);
+    }
+}

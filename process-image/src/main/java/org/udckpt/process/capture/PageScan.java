@@ -1,0 +1,145 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Syscall;
+
+/** Finds the pages of private memory that a process has made its own: present or swapped, and not a page of the mapped file. */
+final class PageScan implements AutoCloseable {
+    /** ioctl PAGEMAP_SCAN, _IOWR('f', 16, 96 bytes); linux/fs.h, Documentation/admin-guide/mm/pagemap.rst. Linux 6.7. */
+    private static final long PAGEMAP_SCAN = 0xc060_6610L;
+    private static final long FILE = 4, PRESENT = 8, SWAPPED = 16, ZERO_PAGE = 32;
+    private static final int ARGUMENT = 96, RANGE = 24;
+    /**
+     * No more than the kernel collects at a time (PAGEMAP_WALK_SIZE / page size). Given room for more, it goes on after that many, but
+     * says afterwards that it ended where it went on (fs/proc/task_mmu.c of 6.18 keeps the first walk_end), and the rest comes twice.
+     */
+    private static final int RANGES = 512;
+    private static final int PAGE = 4096;
+    private static final long ENTRY_PRESENT = 1L << 63, ENTRY_SWAPPED = 1L << 62, ENTRY_FILE = 1L << 61;
+
+    private final int fd;
+    private final int pid;
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment argument = arena.allocate(ARGUMENT, 8);
+    private final MemorySegment ranges = arena.allocate((long) RANGE * RANGES, 8);
+    private boolean ioctl = true;
+    private long[] found = new long[256];
+    private int count;
+
+    PageScan(int pid) {
+        this.pid = pid;
+        this.fd = Files.open("/proc/" + pid + "/pagemap", Syscall.O_RDONLY);
+    }
+
+    /** Adds the ranges in [start, end); touching ones are joined. */
+    void add(long start, long end) {
+        if (ioctl && !scan(start, end)) {
+            ioctl = false;
+        }
+        if (!ioctl) {
+            walk(start, end);
+        }
+    }
+
+    /** Adds [start, end) whether or not its pages are the process's own. */
+    void addWhole(long start, long end) {
+        append(start, end);
+    }
+
+    /** Whether there is a page in [start, end) at all; nothing is added. */
+    boolean any(long start, long end) {
+        int before = count;
+        long n = ioctl ? scanOnce(start, end, 1) : 0;
+        if (n < 0) {
+            ioctl = false;
+        }
+        if (!ioctl) {
+            long[] kept = found;
+            found = new long[256];
+            count = 0;
+            walk(start, end);
+            n = count;
+            found = kept;
+            count = before;
+        }
+        return n > 0;
+    }
+
+    /** {start, end} pairs so far. */
+    long[] ranges() {
+        return Arrays.copyOf(found, count);
+    }
+
+    private boolean scan(long start, long end) {
+        for (long at = start; at < end; ) {
+            long n = scanOnce(at, end, RANGES);
+            if (n < 0) {
+                return false;
+            }
+            for (long i = 0; i < n; i++) {
+                append(ranges.get(JAVA_LONG, i * RANGE), ranges.get(JAVA_LONG, i * RANGE + 8));
+            }
+            at = argument.get(JAVA_LONG, 32);
+        }
+        return true;
+    }
+
+    /** How many of at most {@code most} ranges there are in [at, end); -1 when the kernel has no PAGEMAP_SCAN. */
+    private long scanOnce(long at, long end, int most) {
+        argument.fill((byte) 0);
+        argument.set(JAVA_LONG, 0, ARGUMENT);
+        argument.set(JAVA_LONG, 16, at);
+        argument.set(JAVA_LONG, 24, end);
+        argument.set(JAVA_LONG, 40, ranges.address());
+        argument.set(JAVA_LONG, 48, most);
+        argument.set(JAVA_LONG, 56, most == 1 ? 1 : 0);     // max_pages; 0: all
+        argument.set(JAVA_LONG, 64, FILE | ZERO_PAGE);      // category_inverted
+        argument.set(JAVA_LONG, 72, FILE | ZERO_PAGE);      // category_mask
+        argument.set(JAVA_LONG, 80, PRESENT | SWAPPED);     // category_anyof_mask
+        argument.set(JAVA_LONG, 88, FILE);                  // return_mask: the same for all, so that ranges join
+        long n = Syscall.call(Syscall.IOCTL, fd, PAGEMAP_SCAN, argument.address());
+        return n == -LinuxError.ENOTTY || n == -LinuxError.EINVAL ? -1 : LinuxError.check(n, "PAGEMAP_SCAN of process " + pid);
+    }
+
+    private void walk(long start, long end) {
+        long most = ranges.byteSize() / 8;
+        for (long at = start; at < end; ) {
+            long pages = Math.min(most, (end - at) / PAGE);
+            long n = LinuxError.check(Syscall.call(Syscall.PREAD64, fd, ranges.address(), pages * 8, at / PAGE * 8), "pagemap of process " + pid) / 8;
+            if (n == 0) {
+                return;
+            }
+            for (long i = 0; i < n; i++) {
+                long entry = ranges.get(JAVA_LONG, i * 8);
+                if ((entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) != 0 && (entry & ENTRY_FILE) == 0) {
+                    append(at + i * PAGE, at + (i + 1) * PAGE);
+                }
+            }
+            at += n * PAGE;
+        }
+    }
+
+    private void append(long start, long end) {
+        if (count > 0 && found[count - 1] == start) {
+            found[count - 1] = end;
+            return;
+        }
+        if (count == found.length) {
+            found = Arrays.copyOf(found, 2 * count);
+        }
+        found[count++] = start;
+        found[count++] = end;
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+        Files.close(fd);
+    }
+}

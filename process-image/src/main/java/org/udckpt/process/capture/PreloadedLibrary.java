@@ -1,0 +1,51 @@
+package org.udckpt.process.capture;
+
+import java.nio.file.Path;
+import java.util.concurrent.ConcurrentHashMap;
+import org.udckpt.process.trace.ElfSymbols;
+
+/** Where libudckpt.so is in a stopped process, and its symbols. */
+record PreloadedLibrary(TracedProcess process, Mapping first) {
+    private static final String NAME = "/libudckpt.so";
+    private static final ConcurrentHashMap<String, Long> SYMBOLS = new ConcurrentHashMap<>();
+
+    /** Null: the process does not have it, or its dynamic linker has not come so far. */
+    static PreloadedLibrary find(TracedProcess process) {
+        for (Mapping mapping : process.mappings) {
+            if (mapping.path().endsWith(NAME) && mapping.offset() == 0) {
+                return new PreloadedLibrary(process, mapping);
+            }
+        }
+        return null;
+    }
+
+    String path() {
+        return first.path();
+    }
+
+    /** The symbol's address in the process. */
+    long address(String symbol) {
+        String key = symbol + ":" + first.device() + ":" + first.inode() + ":" + first.path();
+        return first.start() + SYMBOLS.computeIfAbsent(key, unused -> {
+            String file = first.deleted() ? "/proc/%d/map_files/%x-%x".formatted(process.pid, first.start(), first.end()) : first.path();
+            long value = ElfSymbols.find(Path.of(file), symbol);
+            if (value < 0) {
+                throw process.refuse(first.path() + " has no symbol " + symbol + ": it is not the library of this agent; start the job again with `udckpt run`");
+            }
+            return value;
+        });
+    }
+
+    /**
+     * The mapping that holds {@code bytes} from an address on. The dynamic linker first maps the whole file as its first
+     * segment is, and then each segment over that: what is not mapped in its own way yet holds other bytes of the file.
+     */
+    Mapping mapping(long address, int bytes) {
+        for (Mapping mapping : process.mappings) {
+            if (mapping.covers(address, address + bytes)) {
+                return mapping;
+            }
+        }
+        return null;
+    }
+}

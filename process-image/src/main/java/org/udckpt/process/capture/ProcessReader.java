@@ -1,0 +1,127 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
+import java.util.Set;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.ProcessMemory;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.PosixTimer;
+import org.udckpt.process.trace.Injector;
+import org.udckpt.process.trace.Ptrace;
+
+/** Reads, during the stop, what the snapshot will not have: a fork inherits neither timers nor pending signals. */
+final class ProcessReader {
+    private static final int PR_GET_PDEATHSIG = 2, PR_GET_CHILD_SUBREAPER = 37, MEMBARRIER = 324, MEMBARRIER_CMD_GET_REGISTRATIONS = 1 << 9, ARCH_PRCTL = 158, ARCH_GET_XCOMP_PERM = 0x1022;
+    private static final String OWN_FILTERS = Proc.field(Proc.text("/proc/self/status"), "Seccomp_filters:");
+    private static final String OWN_NAMESPACE = Files.readLink("/proc/self/ns/pid");
+
+    private ProcessReader() {}
+
+    /** From outside: nothing in the process is changed. */
+    static void read(TracedProcess process) {
+        process.memory = new ProcessMemory(process.pid);
+        process.mappings = Mapping.of(process.pid);
+        process.parasite = Parasite.locate(process);
+        process.status = Proc.text("/proc/" + process.pid + "/status");
+        refuseSeccomp(process);
+        process.locked = locked(process);
+        process.namespacePid = ThreadReader.last(Proc.field(process.status, "NSpid:"));
+        process.namespaceGroup = ThreadReader.last(Proc.field(process.status, "NSpgid:"));
+        process.namespaceSession = ThreadReader.last(Proc.field(process.status, "NSsid:"));
+        boolean same = OWN_NAMESPACE.equals(Files.readLink("/proc/" + process.pid + "/ns/pid"));
+        process.pendingSignals = Ptrace.pendingSignals(process.pid, true);
+        for (TracedThread thread : process.threads) {
+            ThreadReader.read(process, thread, same);
+        }
+    }
+
+    private static Set<Long> locked(TracedProcess process) {
+        Set<Long> locked = new HashSet<>();
+        if (!"0 kB".equals(Proc.field(process.status, "VmLck:"))) {
+            ImageBuilder.flags(process.pid).forEach((start, flags) -> {
+                if ((" " + flags + " ").contains(" lo ")) {
+                    locked.add(start);
+                }
+            });
+        }
+        return locked;
+    }
+
+    private static void refuseSeccomp(TracedProcess process) {
+        if ("1".equals(Proc.field(process.status, "Seccomp:"))) {
+            throw process.refuse("it runs in strict seccomp mode, where no call but read, write and exit is allowed");
+        }
+        String filters = Proc.field(process.status, "Seccomp_filters:");
+        if (filters != null && OWN_FILTERS != null && Integer.parseInt(filters) > Integer.parseInt(OWN_FILTERS)) {
+            throw process.refuse("it installed a seccomp filter of its own, which cannot be put back on a restart");
+        }
+    }
+
+    /** By calls in the stopped process. */
+    static void ask(TracedProcess process) {
+        ThreadReader.ask(process);
+        Injector injector = process.main().injector;
+        long results = Parasite.results(process.main().frame);
+        for (int which = 0; which < 3; which++) {
+            injector.check("getitimer", Syscall.GETITIMER, which, results + 32L * which);
+        }
+        injector.check("prctl(PR_GET_PDEATHSIG)", Syscall.PRCTL, PR_GET_PDEATHSIG, results + 96);
+        injector.check("prctl(PR_GET_CHILD_SUBREAPER)", Syscall.PRCTL, PR_GET_CHILD_SUBREAPER, results + 100);
+        MemorySegment data = Scratch.data().asSlice(0, 104);
+        process.memory.read(results, data);
+        for (int i = 0; i < 6; i++) {
+            process.intervalTimers[i] = data.get(JAVA_LONG, 16L * i) * 1_000_000 + data.get(JAVA_LONG, 16L * i + 8);
+        }
+        process.parentDeathSignal = data.get(JAVA_INT, 96);
+        process.childSubreaper = data.get(JAVA_INT, 100) != 0;
+        long registrations = injector.call(MEMBARRIER, MEMBARRIER_CMD_GET_REGISTRATIONS, 0, 0);
+        process.barriers = registrations < 0 ? -1 : (int) registrations; // since Linux 6.3
+        boolean permissions = injector.call(ARCH_PRCTL, ARCH_GET_XCOMP_PERM, results) == 0;
+        process.vectorPermissions = permissions ? process.memory.readLong(results) : 0;
+        readTimers(process);
+    }
+
+    /** /proc/PID/timers (proc_pid_timers(5)), and the time left by timer_gettime in the process. */
+    private static void readTimers(TracedProcess process) {
+        String text = Proc.text("/proc/" + process.pid + "/timers");
+        long results = Parasite.results(process.main().frame);
+        for (int at = text.indexOf("ID: "); at >= 0; ) {
+            int next = text.indexOf("\nID: ", at);
+            String one = text.substring(at, next < 0 ? text.length() : next);
+            int timer = Integer.parseInt(Proc.field(one, "ID:"));
+            String[] signal = Proc.field(one, "signal:").split("/");
+            String notify = Proc.field(one, "notify:"); // signal/pid.N, none/pid.N, signal/tid.N
+            int target = Integer.parseInt(notify.substring(notify.indexOf('.') + 1));
+            process.main().injector.check("timer_gettime", Syscall.TIMER_GETTIME, timer, results);
+            MemorySegment spec = Scratch.data().asSlice(0, 32);
+            process.memory.read(results, spec);
+            long interval = spec.get(JAVA_LONG, 0) * 1_000_000_000L + spec.get(JAVA_LONG, 8);
+            long expires = spec.get(JAVA_LONG, 16) * 1_000_000_000L + spec.get(JAVA_LONG, 24);
+            boolean toThread = notify.contains("/tid.");
+            if (PosixTimer.ofThread(Integer.parseInt(Proc.field(one, "ClockID:"))) && !toThread) {
+                throw process.refuse("timer " + timer + " runs by the CPU time of a thread (CLOCK_THREAD_CPUTIME_ID), and the kernel does not say of which; use pthread_getcpuclockid(3), or delete it first");
+            }
+            process.timers.add(new PosixTimer(process.namespacePid, timer, Integer.parseInt(Proc.field(one, "ClockID:")),
+                    toThread ? 4 : notify.startsWith("none") ? 1 : 0, Integer.parseInt(signal[0]), toThread ? namespaceTid(process, target) : 0,
+                    Long.parseUnsignedLong(signal[1], 16), expires, interval));
+            at = next < 0 ? -1 : next + 1;
+        }
+    }
+
+    /** The kernel prints the number in the reader's namespace. */
+    private static int namespaceTid(TracedProcess process, int tid) {
+        for (TracedThread thread : process.threads) {
+            if (thread.tid == tid) {
+                return thread.namespaceTid;
+            }
+        }
+        throw new CaptureFailed("rank %d: a timer of process %d signals thread %d, which is gone".formatted(process.rank, process.pid, tid), new LinuxError("find thread", LinuxError.ESRCH));
+    }
+}

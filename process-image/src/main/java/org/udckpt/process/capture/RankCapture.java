@@ -1,0 +1,162 @@
+package org.udckpt.process.capture;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.concurrent.Callable;
+import org.udckpt.process.trace.TracerThread;
+
+/** One rank's tree in the middle of a capture, driven phase by phase on its own tracer thread. */
+final class RankCapture {
+    final CaptureRequest.Root root;
+    final TracerThread tracer;
+    private final Stopper stopper = new Stopper();
+    private long begun;
+    private long ended;
+    private long stopNs;
+    private long stateNs;
+    private long forkNs;
+    private long resumeNs;
+
+    RankCapture(CaptureRequest.Root root) {
+        this.root = root;
+        this.tracer = new TracerThread("trace-rank-" + root.rank());
+    }
+
+    List<TracedProcess> processes() {
+        return stopper.processes();
+    }
+
+    List<Integer> zombies() {
+        return stopper.zombies();
+    }
+
+    CompletableFuture<Long> stop() {
+        return timed(() -> {
+            begun = System.nanoTime();
+            stopper.stop(root.rank(), root.pid());
+            return null;
+        }, ns -> stopNs = ns);
+    }
+
+    /** Everything that is read from outside, and the refusals that follow from it. */
+    CompletableFuture<Long> read() {
+        return timed(() -> {
+            for (TracedProcess process : processes()) {
+                ProcessReader.read(process);
+                process.library = Attachment.check(process, root.library(process));
+                Kinship.refuse(process);
+                Surroundings.refuse(process, Kinship.origin(processes().getFirst()));
+                process.ownedRanges = process.library != null ? process.library.ownedRanges() : inherited(process);
+                MappingCheck.refuse(process);
+            }
+            Set<Integer> ids = processes().stream().map(process -> process.namespacePid).collect(Collectors.toSet());
+            processes().forEach(process -> Kinship.refuseSession(process, processes().getFirst(), ids));
+            return null;
+        }, ns -> stateNs += ns);
+    }
+
+    CompletableFuture<Long> ask(MemoryObjects memory) {
+        return timed(() -> {
+            for (TracedProcess process : processes()) {
+                ProcessReader.ask(process);
+                Surroundings.ask(process);
+                memory.readSegments(process);
+            }
+            SemaphoreCheck.refuse(processes());
+            MessageQueueCheck.refuse(processes());
+            SegmentCheck.refuse(processes());
+            return null;
+        }, ns -> stateNs += ns);
+    }
+
+    CompletableFuture<Long> fork() {
+        return timed(() -> {
+            for (TracedProcess process : processes()) {
+                int pid = new SnapshotFork(process).fork();
+                ContentCopy unforked = new ContentCopy(process.namespacePid, true);
+                try {
+                    process.snapshot = new Snapshot(tracer, pid, process.namespacePid, unforked);
+                } catch (RuntimeException | Error failure) {
+                    Snapshot.kill(pid);
+                    throw failure;
+                }
+                Unforked.copy(process, unforked);
+                SnapshotFork.detachSegments(process, pid);
+            }
+            return null;
+        }, ns -> forkNs = ns);
+    }
+
+    CompletableFuture<Long> resume() {
+        return timed(() -> {
+            Release.all(processes());
+            ended = System.nanoTime();
+            return null;
+        }, ns -> resumeNs = ns);
+    }
+
+    /** Undoes what a failed capture has done so far; then the tracer ends, and with it every trace that may be left. */
+    void abandon() {
+        try {
+            tracer.call(() -> {
+                Release.all(processes());
+                return null;
+            });
+            for (TracedProcess process : processes()) {
+                if (process.snapshot != null) {
+                    process.snapshot.close();
+                }
+            }
+        } finally {
+            tracer.close();
+        }
+    }
+
+    PhaseTimes times(long objectsNs) {
+        int threads = 0;
+        for (TracedProcess process : processes()) {
+            threads += process.threads.size();
+        }
+        return new PhaseTimes(root.rank(), root.pid(), processes().size(), threads, stopNs, stateNs, objectsNs, forkNs, resumeNs, ended - begun);
+    }
+
+    /** A child inherits the library's shared mappings; they are known by device and inode. */
+    private static long[] inherited(TracedProcess process) {
+        List<Mapping> owned = new ArrayList<>();
+        for (Mapping mapping : process.parent.mappings) {
+            if (mapping.shared() && mapping.file() && process.parent.owns(mapping)) {
+                owned.add(mapping);
+            }
+        }
+        long[] ranges = new long[0];
+        for (Mapping mapping : process.mappings) {
+            for (Mapping other : owned) {
+                if (mapping.inode() == other.inode() && mapping.device().equals(other.device()) && mapping.shared()) {
+                    ranges = Arrays.copyOf(ranges, ranges.length + 2);
+                    ranges[ranges.length - 2] = mapping.start();
+                    ranges[ranges.length - 1] = mapping.end();
+                    break;
+                }
+            }
+        }
+        return ranges;
+    }
+
+    private interface Sink {
+        void accept(long ns);
+    }
+
+    private CompletableFuture<Long> timed(Callable<Void> phase, Sink sink) {
+        return tracer.submit(() -> {
+            long start = System.nanoTime();
+            phase.call();
+            long ns = System.nanoTime() - start;
+            sink.accept(ns);
+            return ns;
+        });
+    }
+}

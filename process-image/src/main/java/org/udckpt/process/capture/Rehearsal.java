@@ -1,0 +1,74 @@
+package org.udckpt.process.capture;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+
+/**
+ * Captures a dummy process a number of times, so that the code of the stop path is compiled before a job is stopped by it.
+ * A fresh JVM's first stop takes tens of milliseconds, a rehearsed one's a few.
+ */
+public final class Rehearsal {
+    private static final int SIGKILL = 9;
+
+    private Rehearsal() {}
+
+    /** @param library libudckpt.so for the dummy, or null; returns the stop times in nanoseconds, one per round */
+    public static long[] run(int rounds, Path library) {
+        Process shell = null;
+        int before = subreaper(1); // the snapshots' parent: nobody else may be there to reap them
+        try {
+            // a grandchild: a child of the JVM must not be traced; it ends when the JVM does, by its standard input
+            ProcessBuilder builder = new ProcessBuilder("sh", "-c", "exec 3<&0; cat <&3 3<&- >/dev/null 2>&1 & echo $!; wait");
+            builder.environment().remove("UDCKPT_RUNTIME_DIR");
+            if (library != null) {
+                builder.environment().put("LD_PRELOAD", library.toString());
+            }
+            shell = builder.start();
+            int pid = Integer.parseInt(shell.inputReader(StandardCharsets.US_ASCII).readLine());
+            try (PidFd dummy = new PidFd(pid)) {
+                try {
+                    return rounds(rounds, pid);
+                } finally {
+                    dummy.signal(SIGKILL);
+                }
+            }
+        } catch (IOException failure) {
+            throw new UncheckedIOException("cannot start the dummy process of the rehearsal", failure);
+        } finally {
+            if (shell != null) {
+                shell.destroy();
+            }
+            subreaper(before);
+        }
+    }
+
+    /** prctl(PR_SET_CHILD_SUBREAPER); returns the value before. */
+    private static int subreaper(int value) {
+        LinuxError.check(Syscall.call(Syscall.PRCTL, 37, Scratch.data().address()), "prctl(PR_GET_CHILD_SUBREAPER)");
+        int before = Scratch.data().get(ValueLayout.JAVA_INT, 0);
+        LinuxError.check(Syscall.call(Syscall.PRCTL, 36, value), "prctl(PR_SET_CHILD_SUBREAPER)");
+        return before;
+    }
+
+    private static long[] rounds(int rounds, int pid) {
+        long[] stops = new long[rounds];
+        CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(-1, pid, new int[] {0}, new long[0], CaptureRequest.NONE, CaptureRequest.NONE)),
+                CaptureRequest.StandardStreams.NONE);
+        for (int i = 0; i < rounds; i++) {
+            try (Capture capture = Capture.take(request)) {
+                stops[i] = capture.times().getFirst().totalNs();
+                capture.image();
+                capture.sources();
+            }
+        }
+        return stops;
+    }
+}

@@ -1,0 +1,126 @@
+package org.udckpt.process.capture;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.ProcessMemory;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.trace.Ptrace;
+import org.udckpt.process.trace.TracerThread;
+
+/** The frozen copy of a process, and the few ranges that a fork does not copy. */
+public final class Snapshot implements MemorySource, AutoCloseable {
+    private static final int SIGKILL = 9;
+
+    private final TracerThread tracer;
+    private final int pid;
+    private final int job;
+    private final ProcessMemory memory;
+    private final ContentCopy unforked;
+    private long[] extents;
+    private boolean closed;
+
+    /** @param pid of the snapshot; @param job the captured process's pid in its own namespace */
+    Snapshot(TracerThread tracer, int pid, int job, ContentCopy unforked) {
+        this.tracer = tracer;
+        this.pid = pid;
+        this.job = job;
+        this.unforked = unforked;
+        this.memory = new ProcessMemory(pid);
+    }
+
+    /** The snapshot's pid as the agent numbers it. */
+    public int pid() {
+        return pid;
+    }
+
+    ProcessMemory memory() {
+        return memory;
+    }
+
+    /** Finds the extents in the private memory of {@code mappings}, and in the vDSO. */
+    void scan(TracedProcess process, List<Mapping> mappings) {
+        try (PageScan scan = new PageScan(pid)) {
+            for (Mapping mapping : mappings) {
+                if (!mapping.shared() && !mapping.kernelOwned() && !process.owns(mapping)) {
+                    scan.add(mapping.start(), mapping.end());
+                } else if (mapping.vdso()) {
+                    scan.addWhole(mapping.start(), mapping.end());
+                }
+            }
+            extents = merge(scan.ranges(), unforked.extents());
+        }
+    }
+
+    private static long[] merge(long[] a, long[] b) {
+        long[] all = new long[a.length + b.length];
+        int i = 0;
+        int j = 0;
+        for (int k = 0; k < all.length; k += 2) {
+            boolean first = j == b.length || i < a.length && Long.compareUnsigned(a[i], b[j]) < 0;
+            all[k] = first ? a[i] : b[j];
+            all[k + 1] = first ? a[i + 1] : b[j + 1];
+            i += first ? 2 : 0;
+            j += first ? 0 : 2;
+        }
+        return all;
+    }
+
+    @Override
+    public long id() {
+        return job;
+    }
+
+    @Override
+    public boolean process() {
+        return true;
+    }
+
+    @Override
+    public long[] extents() {
+        return Arrays.copyOf(extents, extents.length);
+    }
+
+    @Override
+    public void read(long address, MemorySegment target) {
+        if (unforked.empty() || !unforked.tryRead(address, target)) {
+            try {
+                memory.read(address, target);
+            } catch (LinuxError e) {
+                throw e.errno() != LinuxError.ESRCH ? e : new CaptureFailed("the snapshot (process " + pid + ") of the job's process " + job
+                        + " ended while it was read: killed by hand, or by the kernel for want of memory", e);
+            }
+        }
+    }
+
+    /** Ends the snapshot process. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        memory.close();
+        unforked.close();
+        tracer.call(() -> {
+            kill(pid);
+            return null;
+        });
+    }
+
+    /** On the tracer thread: kills and waits, so that the subreaper can reap it at once. */
+    static void kill(int pid) {
+        Syscall.call(Syscall.KILL, pid, SIGKILL);
+        try {
+            while (!Ptrace.await(pid).ended()) {
+                // a stop that was on its way
+            }
+        } catch (LinuxError gone) {
+            if (gone.errno() != LinuxError.ECHILD) {
+                throw gone;
+            }
+        }
+    }
+}

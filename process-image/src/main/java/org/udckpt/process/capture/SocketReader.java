@@ -1,0 +1,121 @@
+package org.udckpt.process.capture;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.model.KernelObject.PmiConnection;
+import org.udckpt.process.model.KernelObject.SocketState;
+import org.udckpt.process.model.KernelObject.UnixSocket;
+
+/** Unix sockets between the job's own processes, with what is queued in them, and TCP sockets; everything else is refused. */
+final class SocketReader {
+    private static final int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16;
+    private static final int SOCK_STREAM = 1, SOCK_DGRAM = 2;
+    private static final int ESTABLISHED = 1, LISTEN = 10, IPPROTO_TCP = 6;
+
+    private record Found(OpenDescriptor open, long id, UnixDiag.Info info, SocketQueue queue) {}
+
+    private final ObjectTable table;
+    private final TcpReader tcp;
+    private final List<Found> found = new ArrayList<>();
+    private final Map<Long, Long> byInode = new HashMap<>();
+
+    SocketReader(ObjectTable table) {
+        this.table = table;
+        this.tcp = new TcpReader(table);
+    }
+
+    long processManager(OpenDescriptor open) {
+        long id = table.newId();
+        SocketQueue queue = queue(open);
+        if (queue == null) {
+            throw open.refuse("a process manager that is connected by TCP cannot be checkpointed; start the ranks by udckpt run");
+        }
+        table.add(new PmiConnection(id, open.openFlags(), queue.bytes()));
+        return id;
+    }
+
+    long read(OpenDescriptor open) {
+        SocketQueue queue = queue(open);
+        if (queue == null) {
+            return tcp.read(open);
+        }
+        UnixDiag.Info info;
+        try (UnixDiag diag = new UnixDiag()) {
+            info = diag.query(open.stat().inode());
+        }
+        if (info.state() == LISTEN && info.receiveQueue() > 0) {
+            throw open.refuse("a listening socket has %d connections that were not accepted yet; try again later".formatted(info.receiveQueue()));
+        }
+        long id = table.newId();
+        found.add(new Found(open, id, info, queue));
+        byInode.put(open.stat().inode(), id);
+        return id;
+    }
+
+    /** Null: a TCP socket, which is looked at when all are known. */
+    private static SocketQueue queue(OpenDescriptor open) {
+        try (PidFd process = new PidFd(open.process().pid)) {
+            int socket = process.duplicate(open.fd());
+            try {
+                int domain = SocketQueue.option(socket, SocketQueue.SO_DOMAIN);
+                int type = SocketQueue.option(socket, SocketQueue.SO_TYPE);
+                if ((domain == AF_INET || domain == AF_INET6) && SocketQueue.option(socket, SocketQueue.SO_PROTOCOL) == IPPROTO_TCP) {
+                    return null;
+                }
+                if (domain != AF_UNIX) {
+                    throw open.refuse(kind(domain, type) + " cannot be checkpointed; the job may talk over verbs, unix sockets and TCP only: turn this connection off");
+                }
+                return SocketQueue.peek(open, socket, type);
+            } finally {
+                Files.close(socket);
+            }
+        }
+    }
+
+    private static String kind(int domain, int type) {
+        String protocol = type == SOCK_STREAM ? "stream (other than TCP)" : type == SOCK_DGRAM ? "UDP" : "raw";
+        return switch (domain) {
+            case AF_INET -> "a " + protocol + " socket (IPv4)";
+            case AF_INET6 -> "a " + protocol + " socket (IPv6)";
+            case AF_NETLINK -> "a netlink socket";
+            default -> "a socket of address family " + domain;
+        };
+    }
+
+    /** Whether the peer is connected to this one in turn; if not, it is found by its name. */
+    private boolean mutual(Found one, long peer) {
+        Found other = found.stream().filter(f -> f.id == peer).findFirst().orElseThrow();
+        return Integer.toUnsignedLong(other.info.peer()) == one.open.stat().inode() || other.info.name().length > 0;
+    }
+
+    /** When all descriptors are known: who is whose peer. */
+    void finish() {
+        tcp.finish();
+        for (Found one : found) {
+            long peer = 0;
+            if (one.info.peer() != 0) {
+                Long id = byInode.get(Integer.toUnsignedLong(one.info.peer()));
+                if (id == null) {
+                    throw one.open.refuse("the other end of this unix socket is outside of the job; close it before a checkpoint");
+                }
+                peer = id;
+            }
+            SocketState state = one.info.state() == LISTEN ? SocketState.LISTENING : peer != 0 ? SocketState.CONNECTED
+                    : one.info.state() == ESTABLISHED ? SocketState.PEER_CLOSED : SocketState.UNCONNECTED;
+            SocketQueue queue = one.queue;
+            if (state == SocketState.UNCONNECTED && queue.bytes().length > 0 && one.info.name().length == 0) {
+                throw one.open.refuse("unread bytes in a unix socket without a peer cannot be checkpointed; try again when they were read");
+            }
+            if (state == SocketState.CONNECTED && !mutual(one, peer)) {
+                throw one.open.refuse("a datagram socket that is connected to one without a name (connected elsewhere) cannot be checkpointed; close it first");
+            }
+            table.add(new UnixSocket(one.id, one.open.openFlags(), one.info.type(), state, peer, queue.bytes(), queue.lengths(), one.info.name(),
+                    state == SocketState.LISTENING ? 128 : 0, queue.sendBuffer(), queue.receiveBuffer(), one.info.shutdown(),
+                    queue.receiveTimeoutUs(), queue.sendTimeoutUs(), queue.passCredentials()));
+        }
+    }
+}

@@ -1,0 +1,220 @@
+package org.udckpt.process.capture;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.trace.Ptrace;
+import org.udckpt.process.trace.Registers;
+import org.udckpt.process.trace.WaitStatus;
+
+/**
+ * Stops a tree of processes, parents first: a stopped process makes no more children, and a vfork'ed child is left
+ * running until its parent, which waits for its exec, has stopped too.
+ */
+final class Stopper {
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long END_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final int SIGTRAP = 5;
+    private static final int USER_CODE_64 = 0x33;
+
+    private final List<TracedProcess> stopped = new ArrayList<>();
+    private final List<Integer> zombies = new ArrayList<>();
+    private final Set<Integer> known = new HashSet<>();
+
+    /** All processes of the tree that were seized so far, parents first; also after a failure. */
+    List<TracedProcess> processes() {
+        return stopped;
+    }
+
+    /** Children that had ended already, as the agent numbers them. */
+    List<Integer> zombies() {
+        return zombies;
+    }
+
+    void stop(int rank, int pid) {
+        stop(new TracedProcess(rank, pid, null));
+    }
+
+    private void stop(TracedProcess process) {
+        stopped.add(process);
+        long deadline = System.nanoTime() + PATIENCE_NS;
+        VdsoExit vdso = new VdsoExit(process);
+        while (seizeNew(process) || vdso.again()) {
+            for (int i = 0; i < process.threads.size(); ) {
+                TracedThread thread = process.threads.get(i);
+                if (thread.stopped || awaitStop(process, thread, deadline)) {
+                    i++;
+                } else {
+                    process.threads.remove(i);
+                }
+            }
+        }
+        if (process.threads.isEmpty() || process.main().tid != process.pid) {
+            ended(process);
+            return;
+        }
+        while (stopChildren(process)) {
+            // /proc/PID/task/TID/children leaves out some while others end (proc(5)): until it shows no new one
+        }
+    }
+
+    /** False when there is no child that was not known. */
+    private boolean stopChildren(TracedProcess process) {
+        boolean any = false;
+        for (int child : Proc.children(process.pid)) {
+            if (!known.add(child)) {
+                continue;
+            }
+            any = true;
+            if (over(child)) {
+                zombies.add(child);
+            } else {
+                stop(new TracedProcess(process.rank, child, process));
+            }
+        }
+        return any;
+    }
+
+    /** A child may end between the stop of its parent and its own: then it waits, as a zombie, to be waited for. */
+    private void ended(TracedProcess process) {
+        if (process.parent == null || !process.threads.isEmpty()) {
+            throw new CaptureFailed("rank %d: process %d ended before it could be stopped".formatted(process.rank, process.pid));
+        }
+        stopped.remove(process);
+        zombies.add(process.pid);
+    }
+
+    /** Seizes and interrupts the threads that are not known yet; false when there is none. */
+    private static boolean seizeNew(TracedProcess process) {
+        boolean any = false;
+        for (int tid : Proc.threads(process.pid)) {
+            if (known(process, tid)) {
+                continue;
+            }
+            long result = Ptrace.request(Ptrace.SEIZE, tid, 0, Ptrace.O_TRACESYSGOOD);
+            if (result == -LinuxError.ESRCH || result == -LinuxError.EPERM && ends(process.pid, tid)) {
+                continue;
+            }
+            if (result < 0) {
+                throw refusal(process, tid, (int) -result);
+            }
+            process.threads.add(new TracedThread(tid));
+            any = true;
+            Ptrace.interrupt(tid);
+        }
+        return any;
+    }
+
+    /**
+     * Whether a thread that cannot be seized is one that has ended (ptrace(2): EPERM). A main thread counts only when the
+     * others follow it: in a process that ends they do so in a moment, each by itself.
+     */
+    private static boolean ends(int pid, int tid) {
+        for (long deadline = System.nanoTime() + END_NS; System.nanoTime() < deadline; LockSupport.parkNanos(50_000)) {
+            if (over(pid)) {
+                return true;
+            }
+            String state;
+            try {
+                state = Proc.threadState(pid, tid);
+            } catch (LinuxError gone) {
+                return true;
+            }
+            boolean ended = state.equals("Z") || state.equals("X");
+            if (!ended || tid != pid) {
+                return ended;
+            }
+        }
+        return false;
+    }
+
+    /** A zombie without other threads. */
+    private static boolean over(int pid) {
+        try {
+            return Proc.stat(pid)[0].equals("Z") && Proc.threads(pid).length <= 1;
+        } catch (LinuxError gone) {
+            return true;
+        }
+    }
+
+    private static boolean known(TracedProcess process, int tid) {
+        for (TracedThread thread : process.threads) {
+            if (thread.tid == tid) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static RuntimeException refusal(TracedProcess process, int tid, int errno) {
+        String status;
+        try {
+            status = Proc.text("/proc/" + process.pid + "/task/" + tid + "/status");
+        } catch (LinuxError gone) {
+            return new CaptureFailed("rank %d: thread %d ended before it could be stopped".formatted(process.rank, tid), gone);
+        }
+        String tracer = Proc.field(status, "TracerPid:");
+        if (!"0".equals(tracer)) {
+            return process.refuse("it is traced by process " + tracer + " (a debugger or strace); end that first");
+        }
+        if (Proc.field(status, "State:").startsWith("Z")) {
+            return process.refuse("its main thread has ended while others run (pthread_exit in main); that is not supported");
+        }
+        return process.refuse("ptrace is not permitted (" + LinuxError.name(errno)
+                + "): it belongs to another user, is not dumpable, or /proc/sys/kernel/yama/ptrace_scope forbids it; run as the job's owner with ptrace_scope 0, or as root");
+    }
+
+    /** False when the thread has ended. */
+    private static boolean awaitStop(TracedProcess process, TracedThread thread, long deadline) {
+        for (int round = 0; ; round++) {
+            WaitStatus status;
+            try {
+                status = Ptrace.poll(thread.tid);
+            } catch (LinuxError gone) {
+                if (gone.errno() == LinuxError.ECHILD) {
+                    return false;
+                }
+                throw gone;
+            }
+            if (status == null) {
+                pause(process, thread, round, deadline);
+            } else if (status.ended()) {
+                return false;
+            } else if (status.interrupted()) {
+                arrive(process, thread, status);
+                return true;
+            } else {
+                Ptrace.resume(Ptrace.CONT, thread.tid, status.signalDelivery() ? status.signal() : 0);
+            }
+        }
+    }
+
+    private static void arrive(TracedProcess process, TracedThread thread, WaitStatus status) {
+        thread.stopped = true;
+        thread.jobStopped = status.signal() != SIGTRAP;
+        Ptrace.registers(thread.tid, thread.registers);
+        InterruptedCalls.hide(thread.registers);
+        if (thread.registers.get(Registers.CS) != USER_CODE_64) {
+            throw process.refuse("thread " + thread.tid + " runs 32-bit code; only x86-64 programs can be checkpointed");
+        }
+    }
+
+    private static void pause(TracedProcess process, TracedThread thread, int round, long deadline) {
+        if (round < 100) {
+            Syscall.call(Syscall.SCHED_YIELD);
+        } else if (System.nanoTime() < deadline) {
+            Ptrace.takeOthers(); // it may be the main thread of a process that was killed
+            LockSupport.parkNanos(50_000);
+        } else {
+            String call = Proc.text("/proc/" + process.pid + "/task/" + thread.tid + "/stat");
+            throw new CaptureFailed("rank %d: thread %d of process %d does not stop (it may be in vfork or in uninterruptible I/O; state: %s); try again"
+                    .formatted(process.rank, thread.tid, process.pid, call.substring(call.lastIndexOf(')') + 2, call.lastIndexOf(')') + 3)));
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.KernelObject.TimerFd;
+
+/** Timer descriptors (timerfd_create(2)). */
+final class TimerFds {
+    private static final int ABSOLUTE = 1, CLOCK_REALTIME = 0, CLOCK_REALTIME_ALARM = 8;
+
+    private TimerFds() {}
+
+    /** A periodic timer that has expired stands still until it is looked at: timerfd_gettime(2) makes it count and go on. */
+    static TimerFd read(OpenDescriptor open, long id) {
+        long value;
+        long interval;
+        long realtime;
+        try (PidFd process = new PidFd(open.process().pid)) {
+            int timer = process.duplicate(open.fd());
+            try {
+                MemorySegment data = Scratch.data();
+                LinuxError.check(Syscall.call(Syscall.CLOCK_GETTIME, CLOCK_REALTIME, data.address()), "clock_gettime");
+                realtime = nanoseconds(data, 0);
+                LinuxError.check(Syscall.call(Syscall.TIMERFD_GETTIME, timer, data.address()), "timerfd_gettime");
+                interval = nanoseconds(data, 0);
+                value = nanoseconds(data, 16);
+            } finally {
+                Files.close(timer);
+            }
+        }
+        String info = Proc.text("/proc/" + open.process().pid + "/fdinfo/" + open.fd());
+        int clock = (int) open.number("clockid:", 10);
+        int flags = (int) open.number("settime flags:", 8);
+        boolean wallTime = (flags & ABSOLUTE) != 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_ALARM);
+        return new TimerFd(id, open.openFlags(), clock, flags, Long.parseLong(Proc.field(info, "ticks:")),
+                wallTime && value != 0 ? realtime + value : value, interval);
+    }
+
+    private static long nanoseconds(MemorySegment data, long offset) {
+        return data.get(JAVA_LONG, offset) * 1_000_000_000L + data.get(JAVA_LONG, offset + 8);
+    }
+}

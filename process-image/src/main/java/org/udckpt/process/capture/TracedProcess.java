@@ -1,0 +1,63 @@
+package org.udckpt.process.capture;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.udckpt.process.linux.ProcessMemory;
+import org.udckpt.process.model.PosixTimer;
+
+/** A process in the middle of a capture. Pids are the agent's, except where a name says namespace. */
+final class TracedProcess {
+    final int rank;
+    final int pid;
+    final TracedProcess parent;
+    final List<TracedThread> threads = new ArrayList<>();
+    final List<PosixTimer> timers = new ArrayList<>();
+
+    ProcessMemory memory;
+    List<Mapping> mappings;
+    Parasite parasite;
+    String status;
+    CaptureRequest.Library library; // null: nothing in it belongs to the library
+    int namespacePid;
+    int namespaceGroup;
+    int namespaceSession;
+    byte[] pendingSignals;
+    final long[] intervalTimers = new long[6];
+    int parentDeathSignal;
+    boolean childSubreaper;
+    int barriers;
+    long vectorPermissions;
+    int[] ownedDescriptors = new int[0];
+    long[] ownedRanges = new long[0];
+    /** Starts of the mappings that are locked in memory, which a fork's are not (mlock(2)). */
+    Set<Long> locked = Set.of();
+    Snapshot snapshot;
+
+    TracedProcess(int rank, int pid, TracedProcess parent) {
+        this.rank = rank;
+        this.pid = pid;
+        this.parent = parent;
+    }
+
+    TracedThread main() {
+        return threads.getFirst();
+    }
+
+    boolean owns(Mapping mapping) {
+        for (int i = 0; i < ownedRanges.length; i += 2) {
+            if (mapping.start() >= ownedRanges[i] && mapping.start() < ownedRanges[i + 1]) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    CaptureRefused refuse(String reason) {
+        return new CaptureRefused(rank, pid, -1, reason);
+    }
+
+    CaptureRefused refuse(int descriptor, String reason) {
+        return new CaptureRefused(rank, pid, descriptor, reason);
+    }
+}

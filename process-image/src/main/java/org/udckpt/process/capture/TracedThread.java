@@ -1,0 +1,39 @@
+package org.udckpt.process.capture;
+
+import org.udckpt.process.trace.Injector;
+import org.udckpt.process.trace.Registers;
+
+/** A thread that the capture has seized; {@code tid} is the agent's number of it. */
+final class TracedThread {
+    final int tid;
+    final Registers registers = new Registers();
+    boolean stopped;
+    boolean jobStopped;
+
+    int namespaceTid;
+    byte[] xstate;
+    long signalMask;
+    byte[] pendingSignals;
+    long[] rseq;
+    long robustList;
+    long robustListLength;
+    long clearChildTid;
+    long altStackPointer;
+    int altStackFlags;
+    long altStackSize;
+    String name;
+    int policy;
+    int priority;
+    int nice;
+    byte[] affinity;
+    int ioPriority;
+
+    /** Not null from the moment when its registers are not its own any more. */
+    Injector injector;
+    long frame;
+    boolean masked;
+
+    TracedThread(int tid) {
+        this.tid = tid;
+    }
+}

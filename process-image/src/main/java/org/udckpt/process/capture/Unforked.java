@@ -1,0 +1,46 @@
+package org.udckpt.process.capture;
+
+import java.util.List;
+
+/** Private memory that the fork left out (MADV_DONTFORK) or emptied (MADV_WIPEONFORK): copied from the stopped process itself. */
+final class Unforked {
+    private Unforked() {}
+
+    static void copy(TracedProcess process, ContentCopy into) {
+        List<Mapping> forked = Mapping.of(process.snapshot.pid());
+        try (PageScan original = new PageScan(process.pid); PageScan fork = new PageScan(process.snapshot.pid())) {
+            copy(process, forked, original, fork, into);
+        }
+    }
+
+    private static void copy(TracedProcess process, List<Mapping> forked, PageScan original, PageScan fork, ContentCopy into) {
+        int at = 0;
+        for (Mapping mapping : process.mappings) {
+            while (at < forked.size() && Long.compareUnsigned(forked.get(at).end(), mapping.start()) <= 0) {
+                at++;
+            }
+            boolean missing = at == forked.size() || Long.compareUnsigned(forked.get(at).start(), mapping.start()) > 0;
+            if (!mapping.shared() && !mapping.kernelOwned() && !process.owns(mapping) && (missing || wiped(mapping, original, fork))) {
+                copy(process, mapping, into);
+            }
+        }
+    }
+
+    /**
+     * A fork has every private page of its parent; a mapping of which it has none although the parent has some was emptied
+     * by it. Only memory without a file can be (madvise(2)), and the scans end at the first page.
+     */
+    private static boolean wiped(Mapping mapping, PageScan original, PageScan fork) {
+        return !mapping.file() && original.any(mapping.start(), mapping.end()) && !fork.any(mapping.start(), mapping.end());
+    }
+
+    private static void copy(TracedProcess process, Mapping mapping, ContentCopy into) {
+        try (PageScan scan = new PageScan(process.pid)) {
+            scan.add(mapping.start(), mapping.end());
+            long[] ranges = scan.ranges();
+            for (int i = 0; i < ranges.length; i += 2) {
+                into.memory(process.memory, ranges[i], ranges[i], ranges[i + 1] - ranges[i]);
+            }
+        }
+    }
+}

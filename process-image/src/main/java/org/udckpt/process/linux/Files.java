@@ -1,0 +1,67 @@
+package org.udckpt.process.linux;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+
+/** Descriptors of this process, by number. Failures are {@link LinuxError}s that name the path. */
+public final class Files {
+    /** What stat(2) says. Times in nanoseconds since 1970. */
+    public record Stat(long device, long inode, long links, int mode, int uid, int gid, long rawDevice, long size, long modified) {
+        public static final int TYPE = 0170000, SOCKET = 0140000, REGULAR = 0100000, BLOCK = 0060000, DIRECTORY = 0040000, CHARACTER = 0020000, FIFO = 0010000;
+
+        public int type() {
+            return mode & TYPE;
+        }
+    }
+
+    private static final int AT_FDCWD = -100;
+
+    private Files() {}
+
+    public static int open(String path, int flags) {
+        return (int) LinuxError.check(tryOpen(path, flags), "open " + path);
+    }
+
+    /** A descriptor, or {@code -errno}. */
+    public static long tryOpen(String path, int flags) {
+        return Syscall.call(Syscall.OPENAT, AT_FDCWD, Scratch.string(path), flags | Syscall.O_CLOEXEC, 0600);
+    }
+
+    public static void close(int fd) {
+        LinuxError.check(Syscall.call(Syscall.CLOSE, fd), "close " + fd);
+    }
+
+    /** The target of a symbolic link, or null if it is gone. */
+    public static String readLink(String path) {
+        MemorySegment data = Scratch.data();
+        long n = Syscall.call(Syscall.READLINK, Scratch.string(path), data.address(), 4096);
+        if (n == -LinuxError.ENOENT || n == -LinuxError.ESRCH) {
+            return null;
+        }
+        LinuxError.check(n, "readlink " + path);
+        return new String(data.asSlice(0, n).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
+    }
+
+    /** Follows links, also the magic ones of /proc/PID/fd. */
+    public static Stat stat(String path) {
+        MemorySegment data = Scratch.data();
+        LinuxError.check(Syscall.call(Syscall.STAT, Scratch.string(path), data.address()), "stat " + path);
+        return stat(data);
+    }
+
+    public static Stat stat(int fd) {
+        MemorySegment data = Scratch.data();
+        LinuxError.check(Syscall.call(Syscall.FSTAT, fd, data.address()), "fstat of descriptor " + fd);
+        return stat(data);
+    }
+
+    /** struct stat of x86-64 (asm/stat.h). */
+    private static Stat stat(MemorySegment s) {
+        return new Stat(s.get(JAVA_LONG, 0), s.get(JAVA_LONG, 8), s.get(JAVA_LONG, 16), s.get(JAVA_INT, 24), s.get(JAVA_INT, 28), s.get(JAVA_INT, 32),
+                s.get(JAVA_LONG, 40), s.get(JAVA_LONG, 48), s.get(JAVA_LONG, 88) * 1_000_000_000L + s.get(JAVA_LONG, 96));
+    }
+}

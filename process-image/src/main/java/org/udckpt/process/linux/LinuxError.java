@@ -1,0 +1,56 @@
+package org.udckpt.process.linux;
+
+/** A system call failed. The message names the call, what it was for, and the error. */
+public final class LinuxError extends RuntimeException {
+    public static final int EPERM = 1, ENOENT = 2, ESRCH = 3, EINTR = 4, EIO = 5, EBADF = 9, ECHILD = 10, EAGAIN = 11, ENOMEM = 12,
+            EACCES = 13, EFAULT = 14, EEXIST = 17, ENODEV = 19, EINVAL = 22, ENOTTY = 25, ENOSPC = 28, ENOSYS = 38,
+            ENODATA = 61, EOPNOTSUPP = 95;
+    private static final String[] NAMES = names();
+
+    private final int errno;
+
+    public LinuxError(String what, int errno) {
+        super(what + ": " + name(errno));
+        this.errno = errno;
+    }
+
+    public int errno() {
+        return errno;
+    }
+
+    /** {@code result} of a raw call when it is not an error; otherwise throws. {@code what} names the call and its object. */
+    public static long check(long result, String what) {
+        if (result < 0 && result > -4096) {
+            throw new LinuxError(what, (int) -result);
+        }
+        return result;
+    }
+
+    public static String name(int errno) {
+        return errno >= 0 && errno < NAMES.length && NAMES[errno] != null ? NAMES[errno] : "error " + errno;
+    }
+
+    private static String[] names() {
+        String[] n = new String[128];
+        n[EPERM] = "EPERM (not permitted)";
+        n[ENOENT] = "ENOENT (no such file)";
+        n[ESRCH] = "ESRCH (no such process)";
+        n[EINTR] = "EINTR (interrupted)";
+        n[EIO] = "EIO (input/output error)";
+        n[EBADF] = "EBADF (bad descriptor)";
+        n[ECHILD] = "ECHILD (no such child)";
+        n[EAGAIN] = "EAGAIN (try again)";
+        n[ENOMEM] = "ENOMEM (out of memory)";
+        n[EACCES] = "EACCES (permission denied)";
+        n[EFAULT] = "EFAULT (bad address)";
+        n[EEXIST] = "EEXIST (exists already)";
+        n[ENODEV] = "ENODEV (no such device)";
+        n[EINVAL] = "EINVAL (invalid argument)";
+        n[ENOTTY] = "ENOTTY (unknown request)";
+        n[ENOSPC] = "ENOSPC (no space left)";
+        n[ENOSYS] = "ENOSYS (not in this kernel)";
+        n[ENODATA] = "ENODATA (no data)";
+        n[EOPNOTSUPP] = "EOPNOTSUPP (not supported)";
+        return n;
+    }
+}

@@ -1,0 +1,36 @@
+package org.udckpt.process.linux;
+
+/** A handle of a process that is never another one's (pidfd_open(2), Linux 5.3). Close it. */
+public final class PidFd implements AutoCloseable {
+    private final int pid;
+    private final int fd;
+
+    public PidFd(int pid) {
+        this.pid = pid;
+        this.fd = (int) LinuxError.check(Syscall.call(Syscall.PIDFD_OPEN, pid, 0), "pidfd_open of process " + pid);
+    }
+
+    public int pid() {
+        return pid;
+    }
+
+    /** A duplicate, in this process, of descriptor {@code number} of the other one: the same open file description. Close it. */
+    public int duplicate(int number) {
+        return (int) LinuxError.check(Syscall.call(Syscall.PIDFD_GETFD, fd, number, 0), "pidfd_getfd of descriptor " + number + " of process " + pid);
+    }
+
+    /** False when the process is gone already. */
+    public boolean signal(int signal) {
+        long result = Syscall.call(Syscall.PIDFD_SEND_SIGNAL, fd, signal, 0, 0);
+        if (result == -LinuxError.ESRCH) {
+            return false;
+        }
+        LinuxError.check(result, "signal " + signal + " to process " + pid);
+        return true;
+    }
+
+    @Override
+    public void close() {
+        Files.close(fd);
+    }
+}

@@ -1,0 +1,145 @@
+package org.udckpt.process.linux;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** Reads whole files and directories of /proc with raw system calls into a buffer of the calling thread. */
+public final class Proc {
+    private static final ThreadLocal<Proc> READERS = ThreadLocal.withInitial(Proc::new);
+
+    private byte[] bytes = new byte[1 << 16];
+    private int length;
+
+    private Proc() {}
+
+    /** The file's bytes. Throws {@link LinuxError} (ENOENT, ESRCH when the process is gone). */
+    public static byte[] bytes(String path) {
+        Proc reader = READERS.get();
+        reader.fill(path);
+        return Arrays.copyOf(reader.bytes, reader.length);
+    }
+
+    public static String text(String path) {
+        Proc reader = READERS.get();
+        reader.fill(path);
+        return new String(reader.bytes, 0, reader.length, StandardCharsets.UTF_8);
+    }
+
+    /** The value after {@code key} (with its colon) in a file like status or fdinfo, trimmed, or null. */
+    public static String field(String text, String key) {
+        int at = text.startsWith(key) ? 0 : text.indexOf("\n" + key);
+        if (at < 0) {
+            return null;
+        }
+        int from = at + (at == 0 && text.startsWith(key) ? 0 : 1) + key.length();
+        int end = text.indexOf('\n', from);
+        return text.substring(from, end < 0 ? text.length() : end).strip();
+    }
+
+    /** The fields of /proc/PID/stat from the third (state) on: index 0 is field 3 of proc_pid_stat(5). */
+    public static String[] stat(int pid) {
+        String text = text("/proc/" + pid + "/stat");
+        return text.substring(text.lastIndexOf(')') + 2).strip().split(" ");
+    }
+
+    /** The state letter of one thread (proc_pid_stat(5)). */
+    public static String threadState(int pid, int tid) {
+        String text = text("/proc/" + pid + "/task/" + tid + "/stat");
+        int state = text.lastIndexOf(')') + 2;
+        return text.substring(state, state + 1);
+    }
+
+    /** Threads of a process, ascending by creation; empty when it is gone. */
+    public static int[] threads(int pid) {
+        return numbers("/proc/" + pid + "/task");
+    }
+
+    public static int[] descriptors(int pid) {
+        return numbers("/proc/" + pid + "/fd");
+    }
+
+    /** Children of all threads of a process (CONFIG_PROC_CHILDREN). Exact while the process is stopped. */
+    public static int[] children(int pid) {
+        int[] found = new int[0];
+        for (int tid : threads(pid)) {
+            String list = text("/proc/" + pid + "/task/" + tid + "/children").strip();
+            if (!list.isEmpty()) {
+                for (String child : list.split(" ")) {
+                    found = Arrays.copyOf(found, found.length + 1);
+                    found[found.length - 1] = Integer.parseInt(child);
+                }
+            }
+        }
+        return found;
+    }
+
+    /** The numeric names in a directory, in its order; empty when it does not exist. */
+    public static int[] numbers(String directory) {
+        long fd = Files.tryOpen(directory, Syscall.O_RDONLY | Syscall.O_DIRECTORY);
+        if (fd == -LinuxError.ENOENT || fd == -LinuxError.ESRCH) {
+            return new int[0];
+        }
+        LinuxError.check(fd, "open " + directory);
+        try {
+            return numbers(fd, directory);
+        } finally {
+            Files.close((int) fd);
+        }
+    }
+
+    /** Walks struct linux_dirent64 (getdents64(2)): reclen at 16, name at 19. */
+    private static int[] numbers(long fd, String directory) {
+        MemorySegment data = Scratch.data();
+        int[] out = new int[32];
+        int count = 0;
+        while (true) {
+            long n = Syscall.call(Syscall.GETDENTS64, fd, data.address(), Scratch.DATA_BYTES);
+            if (n == 0 || n == -LinuxError.ENOENT) {
+                return Arrays.copyOf(out, count);
+            }
+            LinuxError.check(n, "list " + directory);
+            for (long at = 0; at < n; at += data.get(JAVA_SHORT_UNALIGNED, at + 16) & 0xffff) {
+                int value = number(data, at + 19);
+                if (value >= 0) {
+                    if (count == out.length) {
+                        out = Arrays.copyOf(out, 2 * count);
+                    }
+                    out[count++] = value;
+                }
+            }
+        }
+    }
+
+    private static int number(MemorySegment data, long at) {
+        int value = 0;
+        for (byte c; (c = data.get(JAVA_BYTE, at)) != 0; at++) {
+            if (c < '0' || c > '9') {
+                return -1;
+            }
+            value = 10 * value + c - '0';
+        }
+        return value;
+    }
+
+    private void fill(String path) {
+        int fd = Files.open(path, Syscall.O_RDONLY);
+        MemorySegment data = Scratch.data();
+        length = 0;
+        try {
+            long n;
+            while ((n = LinuxError.check(Syscall.call(Syscall.READ, fd, data.address(), Scratch.DATA_BYTES), "read " + path)) > 0) {
+                if (length + n > bytes.length) {
+                    bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, length + (int) n));
+                }
+                MemorySegment.copy(data, JAVA_BYTE, 0, bytes, length, (int) n);
+                length += (int) n;
+            }
+        } finally {
+            Files.close(fd);
+        }
+    }
+}

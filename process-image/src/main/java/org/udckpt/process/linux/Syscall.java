@@ -1,0 +1,82 @@
+package org.udckpt.process.linux;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * Raw system calls of Linux on x86-64, through libc's {@code syscall(2)}. Every method returns the result, or
+ * {@code -errno}: nothing is thrown, so that a caller on the stop path decides what an error means.
+ */
+public final class Syscall {
+    public static final int READ = 0, WRITE = 1, OPEN = 2, CLOSE = 3, STAT = 4, FSTAT = 5, LSEEK = 8, MMAP = 9, MPROTECT = 10, MUNMAP = 11,
+            BRK = 12, RT_SIGACTION = 13, RT_SIGPROCMASK = 14, RT_SIGRETURN = 15, IOCTL = 16, PREAD64 = 17, PWRITE64 = 18, SCHED_YIELD = 24,
+            MREMAP = 25, MADVISE = 28, SHMGET = 29, SHMAT = 30, SHMCTL = 31, DUP2 = 33, NANOSLEEP = 35, GETITIMER = 36, SETITIMER = 38,
+            GETPID = 39, SOCKET = 41, CONNECT = 42, SENDTO = 44, RECVFROM = 45, SENDMSG = 46, RECVMSG = 47, BIND = 49, LISTEN = 50,
+            GETSOCKNAME = 51, GETPEERNAME = 52, SOCKETPAIR = 53, SETSOCKOPT = 54, GETSOCKOPT = 55, CLONE = 56, EXIT = 60, WAIT4 = 61,
+            KILL = 62, SHMDT = 67, FCNTL = 72, FTRUNCATE = 77, CHDIR = 80, READLINK = 89, UMASK = 95, PTRACE = 101, GETPPID = 110,
+            SETPGID = 109, SETSID = 112, GETPGID = 121, GETSID = 124, RT_SIGPENDING = 127, RT_SIGQUEUEINFO = 129, SIGALTSTACK = 131,
+            PERSONALITY = 135, GETPRIORITY = 140, SETPRIORITY = 141, SCHED_GETPARAM = 143, SCHED_SETSCHEDULER = 144,
+            SCHED_GETSCHEDULER = 145, PRCTL = 157, GETTID = 186, FUTEX = 202, GETDENTS64 = 217, SET_TID_ADDRESS = 218,
+            RESTART_SYSCALL = 219, TIMER_CREATE = 222, TIMER_SETTIME = 223, TIMER_GETTIME = 224, TIMER_GETOVERRUN = 225, TIMER_DELETE = 226,
+            CLOCK_GETTIME = 228, EXIT_GROUP = 231, EPOLL_WAIT = 232, EPOLL_CTL = 233, TGKILL = 234, OPENAT = 257, NEWFSTATAT = 262,
+            SET_ROBUST_LIST = 273, GET_ROBUST_LIST = 274, SPLICE = 275, TEE = 276, VMSPLICE = 278, SIGNALFD4 = 289, TIMERFD_CREATE = 283,
+            TIMERFD_SETTIME = 286, TIMERFD_GETTIME = 287, EVENTFD2 = 290, EPOLL_CREATE1 = 291, DUP3 = 292, PIPE2 = 293,
+            RT_TGSIGQUEUEINFO = 297, PRLIMIT64 = 302, PROCESS_VM_READV = 310, PROCESS_VM_WRITEV = 311, KCMP = 312, MEMFD_CREATE = 319,
+            RSEQ = 334, PIDFD_SEND_SIGNAL = 424, PIDFD_OPEN = 434, CLONE3 = 435, CLOSE_RANGE = 436, PIDFD_GETFD = 438;
+
+    public static final int O_RDONLY = 0, O_WRONLY = 1, O_RDWR = 2, O_CREAT = 0100, O_EXCL = 0200, O_TRUNC = 01000, O_APPEND = 02000,
+            O_NONBLOCK = 04000, O_DIRECTORY = 0200000, O_NOFOLLOW = 0400000, O_CLOEXEC = 02000000, O_PATH = 010000000, O_TMPFILE = 020200000;
+
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final StructLayout STATE = Linker.Option.captureStateLayout();
+    private static final long ERRNO = STATE.byteOffset(PathElement.groupElement("errno"));
+    private static final MethodHandle SYSCALL = LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow("syscall"),
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
+            Linker.Option.captureCallState("errno"));
+    private static final ThreadLocal<MemorySegment> STATES = ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(STATE));
+
+    private Syscall() {}
+
+    public static long call(long number, long a, long b, long c, long d, long e, long f) {
+        MemorySegment state = STATES.get();
+        long result;
+        try {
+            result = (long) SYSCALL.invokeExact(state, number, a, b, c, d, e, f);
+        } catch (Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+        return result == -1 ? -state.get(JAVA_INT, ERRNO) : result;
+    }
+
+    public static long call(long number) {
+        return call(number, 0, 0, 0, 0, 0, 0);
+    }
+
+    public static long call(long number, long a) {
+        return call(number, a, 0, 0, 0, 0, 0);
+    }
+
+    public static long call(long number, long a, long b) {
+        return call(number, a, b, 0, 0, 0, 0);
+    }
+
+    public static long call(long number, long a, long b, long c) {
+        return call(number, a, b, c, 0, 0, 0);
+    }
+
+    public static long call(long number, long a, long b, long c, long d) {
+        return call(number, a, b, c, d, 0, 0);
+    }
+
+    public static long call(long number, long a, long b, long c, long d, long e) {
+        return call(number, a, b, c, d, e, 0);
+    }
+}

@@ -1,0 +1,136 @@
+package org.udckpt.process.linux;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Calls on TCP sockets of this process, none of which waits longer than it says. */
+public final class TcpCalls {
+    public static final int SHUT_RD = 0, SHUT_WR = 1;
+    private static final int SOCK_STREAM = 1, POLL = 7, POLLIN = 1, POLLOUT = 4, SHUTDOWN = 48, ACCEPT4 = 288, SOL_SOCKET = 1, SO_ERROR = 4, NAME_BYTES = 128;
+    private static final int ECONNABORTED = 103, ETIMEDOUT = 110, EINPROGRESS = 115, MSG_DONTWAIT = 0x40, MSG_NOSIGNAL = 0x4000, F_SETFL = 4;
+    private static final int HANDSHAKE_MS = 10_000, ROUND_MS = 20, ROUNDS = 500;
+
+    private TcpCalls() {}
+
+    /** A new socket that does not block. */
+    public static int open(int domain) {
+        return (int) LinuxError.check(Syscall.call(Syscall.SOCKET, domain, SOCK_STREAM | Syscall.O_CLOEXEC | Syscall.O_NONBLOCK, 0), "a TCP socket");
+    }
+
+    /** 0 or {@code -errno}. */
+    public static long bind(int socket, byte[] name) {
+        return Syscall.call(Syscall.BIND, socket, put(name), name.length);
+    }
+
+    private static long put(byte[] bytes) {
+        MemorySegment.copy(bytes, 0, Scratch.data(), JAVA_BYTE, 0, bytes.length);
+        return Scratch.data().address();
+    }
+
+    public static void listen(int socket, int backlog) {
+        LinuxError.check(Syscall.call(Syscall.LISTEN, socket, backlog), "listen");
+    }
+
+    /** 0 or {@code -errno}; with 0 the handshake is complete, though nobody may have accepted it. */
+    public static long connect(int socket, byte[] name) {
+        long result = Syscall.call(Syscall.CONNECT, socket, put(name), name.length);
+        if (result != -EINPROGRESS) {
+            return result;
+        }
+        if (!poll(socket, POLLOUT, HANDSHAKE_MS)) {
+            return -ETIMEDOUT;
+        }
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, 8, 4);
+        LinuxError.check(Syscall.call(Syscall.GETSOCKOPT, socket, SOL_SOCKET, SO_ERROR, data.address(), data.address() + 8), "SO_ERROR");
+        return -data.get(JAVA_INT, 0);
+    }
+
+    /** The connection that comes from {@code client}, or -1: not within ten seconds. Whoever else calls at this moment is turned away. */
+    public static int accept(int listener, TcpAddress client) {
+        while (poll(listener, POLLIN, HANDSHAKE_MS)) {
+            long result = Syscall.call(ACCEPT4, listener, 0, 0, Syscall.O_CLOEXEC | Syscall.O_NONBLOCK);
+            if (result == -LinuxError.EAGAIN || result == -ECONNABORTED) {
+                continue; // a stranger called and has hung up since
+            }
+            int socket = (int) LinuxError.check(result, "accept");
+            if (TcpAddress.of(name(Syscall.GETPEERNAME, socket)).equals(client)) {
+                return socket;
+            }
+            Files.close(socket);
+        }
+        return -1;
+    }
+
+    /** @param call GETSOCKNAME or GETPEERNAME */
+    public static byte[] name(int call, int socket) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, 0, NAME_BYTES);
+        LinuxError.check(Syscall.call(call, socket, data.address() + 8, data.address()), "name of a TCP socket");
+        return data.asSlice(8, data.get(JAVA_INT, 0)).toArray(JAVA_BYTE);
+    }
+
+    private static boolean poll(int socket, int events, int milliseconds) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, 0, socket);
+        data.set(JAVA_SHORT, 4, (short) events);
+        data.set(JAVA_SHORT, 6, (short) 0);
+        return LinuxError.check(Syscall.call(POLL, data.address(), 1, milliseconds), "poll of a TCP socket") > 0;
+    }
+
+    /**
+     * Sends {@code bytes} from {@code other} to {@code own}, where they stay unread; what the kernel has no room for there waits at the
+     * other end.
+     */
+    public static void fill(int own, int other, byte[] bytes) {
+        TcpRoom room = new TcpRoom(own);
+        int rounds = 0;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment buffer = arena.allocate(Math.max(1, bytes.length));
+            MemorySegment.copy(bytes, 0, buffer, JAVA_BYTE, 0, bytes.length);
+            for (int at = 0; at < bytes.length; ) {
+                long n = Syscall.call(Syscall.SENDTO, other, buffer.address() + at, bytes.length - at, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+                if (n == -LinuxError.EAGAIN && rounds++ < ROUNDS) {
+                    room.make(bytes.length - room.unread());
+                    poll(other, POLLOUT, ROUND_MS);
+                } else {
+                    at += (int) LinuxError.check(n, "send again the " + bytes.length + " bytes that waited in a TCP socket; is net.ipv4.tcp_rmem or tcp_wmem smaller than at the checkpoint?");
+                }
+            }
+        }
+        for (int round = 0; round < ROUNDS / 10 && room.unread() < bytes.length; round++) {
+            room.make(bytes.length - room.unread());
+            poll(-1, 0, ROUND_MS);
+        }
+    }
+
+    public static void shutdown(int socket, int direction) {
+        LinuxError.check(Syscall.call(SHUTDOWN, socket, direction), "shut a direction of a TCP socket");
+    }
+
+    public static void flags(int socket, int flags) {
+        LinuxError.check(Syscall.call(Syscall.FCNTL, socket, F_SETFL, flags), "flags of a TCP socket");
+    }
+
+    /** setsockopt(2) of an option that is one or more ints. */
+    public static void option(int socket, int level, int name, int... values) {
+        for (int i = 0; i < values.length; i++) {
+            Scratch.data().set(JAVA_INT, 4L * i, values[i]);
+        }
+        set(socket, level, name, 4 * values.length);
+    }
+
+    /** setsockopt(2) of an option that is a text. */
+    public static void option(int socket, int level, int name, byte[] text) {
+        put(text);
+        set(socket, level, name, text.length);
+    }
+
+    private static void set(int socket, int level, int name, int bytes) {
+        LinuxError.check(Syscall.call(Syscall.SETSOCKOPT, socket, level, name, Scratch.data().address(), bytes), "option " + name + " (level " + level + ") of a TCP socket");
+    }
+}

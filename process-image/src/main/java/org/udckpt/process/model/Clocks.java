@@ -1,0 +1,4 @@
+package org.udckpt.process.model;
+
+/** Nanoseconds as the job saw them at the stop (its time namespace included). */
+public record Clocks(long monotonicNs, long boottimeNs, long realtimeNs) {}

@@ -1,0 +1,19 @@
+package org.udckpt.process.model;
+
+import java.util.List;
+
+/**
+ * Everything of a capture but memory contents. Processes are in an order in which each parent comes before its children;
+ * memory is read from one {@link MemorySource} per process (by pid) and one per {@link KernelObject.SharedMemory} (by id).
+ *
+ * @param vectors how {@link ThreadState#xstate} is laid out; null where the image does not say it (it was made before images did)
+ */
+public record JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
+        List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors,
+        List<TcpSocket> tcpSockets) {
+    /** Without TCP sockets. */
+    public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
+            List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors) {
+        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, List.of());
+    }
+}

@@ -1,0 +1,29 @@
+package org.udckpt.process.model;
+
+/**
+ * One mapping of a process, as in /proc/PID/maps.
+ *
+ * @param permissions "rwxp" or "rwxs"
+ * @param path file path, "[heap]", "[stack]", "[vdso]", ..., or "" for anonymous memory; without " (deleted)"
+ * @param vmFlags two-letter flags of smaps' VmFlags ("rd wr mr mw me ac hg"); "" for the kernel's own pages
+ * @param backing id of the {@link KernelObject.SharedMemory} that holds the mapped object's contents, or 0: private memory (contents in
+ *     the process's own extents) over a file that is expected to exist on restart, or over nothing
+ */
+public record Region(int pid, long start, long end, String permissions, long fileOffset, String path, String vmFlags, long backing) {
+    public boolean shared() {
+        return permissions.charAt(3) == 's';
+    }
+
+    public boolean writable() {
+        return permissions.charAt(1) == 'w';
+    }
+
+    /** Made by the kernel in every process: [vdso], [vvar], [vvar_vclock], [vsyscall]. */
+    public boolean kernelOwned() {
+        return path.startsWith("[v");
+    }
+
+    public long size() {
+        return end - start;
+    }
+}

@@ -1,0 +1,155 @@
+package org.udckpt.process.restore;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MemoryKind;
+import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Region;
+import org.udckpt.process.model.ThreadState;
+
+/** Gives a puppet the mappings of its process, without their contents. */
+final class AddressSpace {
+    private static final int MAP_SHARED = 1, MAP_PRIVATE = 2, MAP_ANONYMOUS = 0x20, MAP_GROWSDOWN = 0x100, MAP_NORESERVE = 0x4000,
+            MAP_FIXED_NOREPLACE = 0x100000;
+    private static final int MAP_HUGETLB = 0x40000;
+    /** What /proc/PID/maps calls private memory of MAP_HUGETLB. */
+    static final String HUGE_PAGES = "/anon_hugepage";
+    /** smaps' VmFlags and the madvise(2) that sets them. */
+    private static final Map<String, Integer> ADVICE = Map.of("hg", 14, "nh", 15, "dc", 10, "wf", 18, "dd", 16, "mg", 12, "sr", 2, "rr", 1);
+
+    private final Puppet puppet;
+    private final ProcessState process;
+    private final List<Region> regions;
+    private final KernelPages kernel;
+    private final Handles handles;
+    private final Map<Long, KernelObject.SharedMemory> shared;
+    private final Map<String, Long> open = new HashMap<>();
+
+    AddressSpace(Puppet puppet, ProcessState process, List<Region> regions, Handles handles, Map<Long, KernelObject.SharedMemory> shared) {
+        this.puppet = puppet;
+        this.process = process;
+        this.regions = regions;
+        this.kernel = new KernelPages(puppet, process, regions);
+        this.handles = handles;
+        this.shared = shared;
+    }
+
+    /** Unmaps the stub's program and moves the kernel's own mappings to where the job's were, or out of their way. */
+    void clear(MemorySource contents, List<ThreadState> threads) {
+        List<Region> stub = StubLayout.of(puppet.hostPid()).regions();
+        for (Region region : stub) {
+            if (!region.kernelOwned() && region.start() != puppet.scratch()) {
+                puppet.call("unmap the stub", Syscall.MUNMAP, region.start(), region.size());
+            }
+        }
+        kernel.place(stub.stream().filter(StubLayout::movable).toList());
+        kernel.prepare(contents, threads);
+    }
+
+    /** Maps every region, and reserves the library's own ranges until it maps them itself. */
+    void map() {
+        for (Region region : regions) {
+            if (!region.kernelOwned()) {
+                map(region);
+            }
+        }
+        kernel.map();
+        open.values().forEach(fd -> puppet.call("close", Syscall.CLOSE, fd));
+        long[] owned = process.ownedRanges();
+        for (int i = 0; i < owned.length; i += 2) {
+            int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+            puppet.call("reserve the library's range 0x%x".formatted(owned[i]), Syscall.MMAP, owned[i], owned[i + 1] - owned[i], 0, flags, -1, 0);
+        }
+    }
+
+    private void map(Region region) {
+        String what = "map 0x%x-0x%x %s %s".formatted(region.start(), region.end(), region.permissions(), region.path());
+        KernelObject.SharedMemory backing = shared.get(region.backing());
+        if (backing != null && backing.kind() == MemoryKind.SYSV) {
+            attach(region, backing, what);
+        } else {
+            long fd = backing != null ? shared(region, backing) : onFile(region) ? file(region) : -1;
+            puppet.call(what, Syscall.MMAP, region.start(), region.size(), protection(region), flags(region, fd), fd, fd < 0 ? 0 : region.fileOffset());
+        }
+        for (String flag : region.vmFlags().split(" ")) {
+            Integer advice = ADVICE.get(flag);
+            if (advice != null) {
+                puppet.call("madvise " + flag + " for " + what, Syscall.MADVISE, region.start(), region.size(), advice);
+            } else if (flag.equals("lo")) {
+                lock(region, what);
+            }
+        }
+    }
+
+    /** Where nothing can be read (a guard page) the lock is made, and ENOMEM only says that no page came in (mlock(2)). */
+    private void lock(Region region, String what) {
+        long result = puppet.tryCall(149 /* mlock */, region.start(), region.size());
+        if (result != 0 && !(result == -LinuxError.ENOMEM && region.permissions().startsWith("---"))) {
+            throw puppet.failed("mlock for " + what + ": " + LinuxError.name((int) -result) + "; raise the limit of locked memory (ulimit -l)");
+        }
+    }
+
+    private static boolean onFile(Region region) {
+        return region.path().startsWith("/") && !region.path().equals(HUGE_PAGES);
+    }
+
+    /** Shared memory that was mapped through a read-only descriptor is mapped so again: a sealed memfd may have no other mapping (fcntl(2)). */
+    private long shared(Region region, KernelObject.SharedMemory backing) {
+        boolean forbidden = region.shared() && !region.writable() && region.vmFlags().contains("rd") && !(" " + region.vmFlags() + " ").contains(" mw ");
+        long whole = handles.in(puppet, backing.id());
+        return forbidden ? open.computeIfAbsent("r" + backing.id(), k -> puppet.call("open " + backing.path() + " for reading", Syscall.OPEN,
+                puppet.string("/proc/self/fd/" + whole), Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0)) : whole;
+    }
+
+    private void attach(Region region, KernelObject.SharedMemory segment, String what) {
+        long pages = segment.size() + 4095 & -4096L;
+        if (region.fileOffset() != 0 || region.size() != pages) {
+            throw puppet.unsupported(what + ": a part of System V segment " + segment.ipcId() + " only");
+        }
+        int flags = region.writable() ? 0 : 010000 /* SHM_RDONLY */;
+        flags |= region.permissions().charAt(2) == 'x' ? 0100000 /* SHM_EXEC */ : 0;
+        puppet.call(what, Syscall.SHMAT, segment.ipcId(), region.start(), flags);
+    }
+
+    private long file(Region region) {
+        // A shared mapping that may become writable needs a descriptor open for writing (mmap(2), EACCES).
+        boolean write = region.shared() && (" " + region.vmFlags() + " ").contains(" mw ");
+        String key = (write ? "w" : "r") + region.path();
+        return open.computeIfAbsent(key, k -> puppet.call("open " + region.path(), Syscall.OPEN, puppet.string(region.path()),
+                (write ? Syscall.O_RDWR : Syscall.O_RDONLY) | Syscall.O_CLOEXEC, 0));
+    }
+
+    private static int protection(Region region) {
+        String p = region.permissions();
+        return (p.charAt(0) == 'r' ? 1 : 0) | (p.charAt(1) == 'w' ? 2 : 0) | (p.charAt(2) == 'x' ? 4 : 0);
+    }
+
+    private static int flags(Region region, long fd) {
+        String vm = " " + region.vmFlags() + " ";
+        return MAP_FIXED_NOREPLACE | (region.shared() ? MAP_SHARED : MAP_PRIVATE) | (fd < 0 ? MAP_ANONYMOUS : 0)
+                | (region.path().equals(HUGE_PAGES) ? MAP_HUGETLB : 0) | (vm.contains(" gd ") ? MAP_GROWSDOWN : 0) | (vm.contains(" nr ") ? MAP_NORESERVE : 0);
+    }
+
+    /** When memory is in place. */
+    void convertSignalFrames(VectorConversion vectors, List<ThreadState> threads) {
+        new SignalFrames(puppet, regions, vectors, kernel).convert(threads);
+    }
+
+    /** prctl_set_mm_map (prctl(2), PR_SET_MM): what /proc shows, where brk(2) goes on. The stub's program must be unmapped. */
+    void describe() {
+        long exe = puppet.call("open " + process.executable(), Syscall.OPEN, puppet.string(process.executable()), Syscall.O_CLOEXEC, 0);
+        long auxv = puppet.bytes(process.auxv());
+        Struct map = puppet.structure();
+        for (long word : process.memoryMap()) {
+            map.i64(word);
+        }
+        map.i64(auxv).i32(process.auxv().length).i32((int) exe);
+        puppet.call("PR_SET_MM_MAP", Syscall.PRCTL, 35, 14, map.put(), map.size(), 0);
+        puppet.call("close", Syscall.CLOSE, exe);
+    }
+}

@@ -1,0 +1,117 @@
+package org.udckpt.process.restore;
+
+import java.util.Arrays;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.ProcessState;
+
+/** What a process carries besides memory, descriptors, signals and threads. */
+final class Attributes {
+    private static final int RLIMIT_NOFILE = 7, RLIMIT_MEMLOCK = 8;
+    private static final int PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, PR_SET_CHILD_SUBREAPER = 36, PR_SET_NO_NEW_PRIVS = 38, PR_SET_THP_DISABLE = 41;
+
+    private static final int MEMBARRIER = 324, ARCH_PRCTL = 158, ARCH_REQ_XCOMP_PERM = 0x1023, XTILEDATA = 18;
+    /** MEMBARRIER_CMD_REGISTER_{GLOBAL_EXPEDITED, PRIVATE_EXPEDITED, PRIVATE_EXPEDITED_SYNC_CORE, PRIVATE_EXPEDITED_RSEQ}, linux/membarrier.h. */
+    private static final int REGISTRATIONS = 1 << 2 | 1 << 4 | 1 << 6 | 1 << 8;
+
+    private Attributes() {}
+
+    /** The restore needs numbers above the job's own, and locks memory before it has the job's limits: all that may be had, until {@link #restoreLimits}. */
+    static void raiseLimits(Puppet puppet) {
+        raise(puppet, RLIMIT_NOFILE, "open files");
+        raise(puppet, RLIMIT_MEMLOCK, "locked memory");
+    }
+
+    private static void raise(Puppet puppet, int limit, String what) {
+        long old = puppet.structure().i64(0).i64(0).put();
+        puppet.call("limit of " + what, Syscall.PRLIMIT64, 0, limit, 0, old);
+        byte[] hard = Arrays.copyOfRange(puppet.read(old, 16), 8, 16);
+        puppet.call("raise the limit of " + what, Syscall.PRLIMIT64, 0, limit, puppet.structure().raw(hard).raw(hard).put(), 0);
+    }
+
+    /** Before signal stacks are known: they must be large enough for what is permitted (arch_prctl(2), ARCH_REQ_XCOMP_PERM). */
+    static void permitVectors(Puppet puppet, ProcessState process) {
+        if ((process.vectorPermissions() >> XTILEDATA & 1) != 0) {
+            long result = puppet.tryCall(ARCH_PRCTL, ARCH_REQ_XCOMP_PERM, XTILEDATA);
+            if (result < 0) {
+                throw puppet.unsupported("it uses AMX, which this processor or kernel does not permit (" + LinuxError.name((int) -result) + "); restart on a machine like the first one");
+            }
+        }
+    }
+
+    static void enter(Puppet puppet, ProcessState process) {
+        long entered = puppet.tryCall(Syscall.CHDIR, puppet.string(process.workingDirectory()));
+        if (entered < 0) {
+            throw puppet.changed("cannot enter its working directory " + process.workingDirectory() + ": " + LinuxError.name((int) -entered));
+        }
+    }
+
+    static void restore(Puppet puppet, ProcessState process) {
+        puppet.call("umask", Syscall.UMASK, process.umask());
+        if (process.hugePagesDisabled()) {
+            puppet.call("PR_SET_THP_DISABLE", Syscall.PRCTL, PR_SET_THP_DISABLE, 1, 0, 0, 0);
+        }
+        if (process.childSubreaper()) {
+            puppet.call("PR_SET_CHILD_SUBREAPER", Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, 1);
+        }
+        if (process.parentDeathSignal() != 0) {
+            puppet.call("PR_SET_PDEATHSIG", Syscall.PRCTL, PR_SET_PDEATHSIG, process.parentDeathSignal());
+        }
+        if (process.noNewPrivileges()) {
+            puppet.call("PR_SET_NO_NEW_PRIVS", Syscall.PRCTL, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        }
+        if (!process.dumpable()) {
+            puppet.call("PR_SET_DUMPABLE", Syscall.PRCTL, PR_SET_DUMPABLE, 0);
+        }
+        registerBarriers(puppet, process.barriers());
+        adjust(puppet, process.oomAdjustment());
+        if (process.personality() != 0) {
+            puppet.call("personality", Syscall.PERSONALITY, process.personality());
+        }
+    }
+
+    /** What the address space was registered for; where the kernel did not say it, for all that a program could have asked for. */
+    private static void registerBarriers(Puppet puppet, int barriers) {
+        for (int command = 1; command < 1 << 9; command <<= 1) {
+            if ((barriers & command & REGISTRATIONS) != 0) {
+                long result = puppet.tryCall(MEMBARRIER, command, 0, 0);
+                if (result != 0 && barriers >= 0) {
+                    throw puppet.failed("membarrier registration " + command + ": " + LinuxError.name((int) -result));
+                }
+            }
+        }
+    }
+
+    /** Lower than now needs CAP_SYS_RESOURCE (proc_pid_oom_score_adj(5)), and without it the job is only more likely to be killed. */
+    private static void adjust(Puppet puppet, int value) {
+        String path = "/proc/" + puppet.hostPid() + "/oom_score_adj";
+        if (Integer.parseInt(Proc.text(path).strip()) != value) {
+            long fd = Files.tryOpen(path, Syscall.O_WRONLY);
+            byte[] text = Integer.toString(value).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+            long written = fd;
+            if (fd >= 0) {
+                written = Syscall.call(Syscall.WRITE, fd, Scratch.string(Integer.toString(value)), text.length);
+                Files.close((int) fd);
+            }
+            if (written < 0) {
+                System.err.println("udckpt: " + puppet.name() + ": oom_score_adj " + value + " could not be set: " + LinuxError.name((int) -written));
+            }
+        }
+    }
+
+    /** After everything that a limit could forbid. */
+    static void restoreLimits(Puppet puppet, ProcessState process) {
+        for (int limit = 0; 2 * limit < process.limits().length; limit++) {
+            long soft = process.limits()[2 * limit];
+            long hard = process.limits()[2 * limit + 1];
+            long result = puppet.tryCall(Syscall.PRLIMIT64, 0, limit, puppet.structure().i64(soft).i64(hard).put(), 0);
+            if (result == -LinuxError.EPERM) {
+                throw puppet.failed("its hard limit %d was %s, more than here; raise it (ulimit -H) before the restart".formatted(limit, Long.toUnsignedString(hard)));
+            }
+            LinuxError.check(result, puppet.name() + ": limit " + limit);
+        }
+    }
+}

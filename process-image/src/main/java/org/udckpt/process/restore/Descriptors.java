@@ -1,0 +1,162 @@
+package org.udckpt.process.restore;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject;
+
+/**
+ * Makes every kernel object once, in the first process that has it, and puts it under the numbers under which the
+ * processes knew it.
+ */
+final class Descriptors {
+    private final JobImage image;
+    private final Map<Integer, Puppet> puppets;
+    private final Handles handles;
+    private final RestoreTarget target;
+    /** object id -> the first process that has a descriptor of it */
+    private final Map<Long, Puppet> makers = new HashMap<>();
+    /** the launcher's standard streams, which the stubs inherited: {puppet -> temporary numbers of 0, 1, 2} */
+    private final Map<Puppet, long[]> streams = new HashMap<>();
+
+    Descriptors(JobImage image, Map<Integer, Puppet> puppets, Handles handles, RestoreTarget target) {
+        this.image = image;
+        this.puppets = puppets;
+        this.handles = handles;
+        this.target = target;
+        for (Descriptor descriptor : image.descriptors()) {
+            makers.putIfAbsent(descriptor.object(), puppet(descriptor.pid()));
+        }
+    }
+
+    /** Moves the inherited streams out of the way of the job's numbers; before anything else is opened. */
+    void liftStreams() {
+        for (Puppet puppet : puppets.values()) {
+            long[] lifted = new long[3];
+            for (int stream = 0; stream < 3; stream++) {
+                lifted[stream] = handles.lift(puppet, stream);
+            }
+            streams.put(puppet, lifted);
+        }
+    }
+
+    /** The first process with a descriptor of this object, or null. */
+    Puppet maker(long object) {
+        return makers.get(object);
+    }
+
+    void make() {
+        Map<Long, List<KernelObject.PipeEnd>> ends = objects(KernelObject.PipeEnd.class).stream().collect(Collectors.groupingBy(KernelObject.PipeEnd::pipe));
+        for (KernelObject.Pipe pipe : objects(KernelObject.Pipe.class)) {
+            PipeObjects.make(pipe, ends.getOrDefault(pipe.id(), List.of()), this, handles);
+        }
+        new SocketObjects(objects(KernelObject.UnixSocket.class), this, handles).make();
+        new TcpObjects(image.tcpSockets(), this, handles).make();
+        for (KernelObject object : image.objects()) {
+            Puppet maker = makers.get(object.id());
+            if (maker != null && !handles.known(object.id())) {
+                handles.add(maker, object.id(), make(maker, object));
+            }
+        }
+        objects(KernelObject.EpollEntry.class).forEach(this::watch);
+    }
+
+    /** A fresh descriptor of the object, anywhere. */
+    private long make(Puppet maker, KernelObject object) {
+        return switch (object) {
+            case KernelObject.OpenFile file -> FileObjects.open(maker, file, handles);
+            case KernelObject.DirectoryOrDevice file -> FileObjects.open(maker, file.path(), file.flags(), file.position());
+            case KernelObject.PseudoFile file -> FileObjects.open(maker, file.path(), file.flags(), file.position());
+            case KernelObject.EventFd event -> EventObjects.event(maker, event);
+            case KernelObject.TimerFd timer -> EventObjects.timer(maker, timer);
+            case KernelObject.Epoll epoll -> epoll(maker, epoll);
+            case KernelObject.SignalFd signals -> EventObjects.signals(maker, signals);
+            case KernelObject.InotifyFd inotify -> maker.call("inotify_init1", 294 /* inotify_init1 */, inotify.flags() & Syscall.O_NONBLOCK);
+            case KernelObject.AgentConnection agent -> SocketObjects.agent(maker, agent, target.agentSocket());
+            case KernelObject.PmiConnection pmi -> pmi(maker, pmi);
+            case KernelObject.StandardStream stream -> maker.call("dup", Syscall.FCNTL, streams.get(maker)[stream.stream()], 0 /* F_DUPFD */, 0);
+            case KernelObject.Pipe p -> throw misplaced(maker, p);
+            case KernelObject.PipeEnd p -> throw misplaced(maker, p);
+            case KernelObject.UnixSocket s -> throw misplaced(maker, s);
+            case KernelObject.SharedMemory m -> throw misplaced(maker, m);
+            case KernelObject.EpollEntry e -> throw misplaced(maker, e);
+            case KernelObject.MappedFile m -> throw misplaced(maker, m);
+            case KernelObject.FileLock l -> throw misplaced(maker, l);
+        };
+    }
+
+    private static RestoreException misplaced(Puppet maker, KernelObject object) {
+        return maker.failed("the image is inconsistent: " + object.getClass().getSimpleName() + " " + object.id() + " has a descriptor, but was not made with its peers");
+    }
+
+    /** An epoll descriptor has flags that epoll itself never looks at: libudckpt.so's channels keep the job's O_NONBLOCK there. */
+    private static long epoll(Puppet maker, KernelObject.Epoll epoll) {
+        long fd = maker.call("epoll_create1", Syscall.EPOLL_CREATE1, 0);
+        if ((epoll.flags() & Syscall.O_NONBLOCK) != 0) {
+            maker.call("set O_NONBLOCK", Syscall.FCNTL, fd, 4 /* F_SETFL */, Syscall.O_NONBLOCK);
+        }
+        return fd;
+    }
+
+    private long pmi(Puppet maker, KernelObject.PmiConnection pmi) {
+        int number = target.pmi(maker.rank(), pmi.queued());
+        long fd = Handles.fetch(maker, 1, number);
+        target.taken(number);
+        if ((pmi.flags() & Syscall.O_NONBLOCK) != 0) {
+            maker.call("set O_NONBLOCK", Syscall.FCNTL, fd, 4 /* F_SETFL */, Syscall.O_NONBLOCK);
+        }
+        return fd;
+    }
+
+    /**
+     * An epoll entry is keyed by open file and descriptor number, and lives as long as the file does (epoll(7), Q6). So the
+     * file is put under that number for a moment: whatever the number stands for in the end, the entry is as it was.
+     */
+    private void watch(KernelObject.EpollEntry entry) {
+        if (entry.object() == 0) {
+            return; // the library's own: watched again after REBUILD
+        }
+        Puppet puppet = puppet(entry.pid());
+        long epoll = handles.in(puppet, entry.epoll());
+        puppet.call("dup3", Syscall.DUP3, handles.in(puppet, entry.object()), entry.fd(), Syscall.O_CLOEXEC);
+        long event = puppet.structure().i32(entry.events()).i64(entry.data()).put();
+        puppet.call("watch descriptor " + entry.fd() + " by epoll", Syscall.EPOLL_CTL, epoll, 1 /* EPOLL_CTL_ADD */, entry.fd(), event);
+        puppet.call("close", Syscall.CLOSE, entry.fd());
+    }
+
+    /** The last step: every number means what it meant; the temporaries are closed. */
+    void place() {
+        List<Descriptor> sorted = image.descriptors().stream().sorted(Comparator.comparingInt(Descriptor::fd)).toList();
+        for (Descriptor descriptor : sorted) {
+            Puppet puppet = puppet(descriptor.pid());
+            long from = handles.in(puppet, descriptor.object());
+            puppet.call("descriptor " + descriptor.fd(), Syscall.DUP3, from, descriptor.fd(), descriptor.closeOnExec() ? Syscall.O_CLOEXEC : 0);
+        }
+        puppets.values().forEach(handles::closeTemporaries);
+        // A process that closes any descriptor of a file loses its locks on it (fcntl(2)): only now.
+        objects(KernelObject.FileLock.class).forEach(this::lock);
+    }
+
+    private void lock(KernelObject.FileLock lock) {
+        Puppet puppet = puppet(lock.pid());
+        int fd = image.descriptors().stream().filter(d -> d.pid() == lock.pid() && d.object() == lock.object()).findFirst().orElseThrow().fd();
+        FileObjects.lock(puppet, fd, lock);
+    }
+
+    Puppet puppet(int pid) {
+        Puppet puppet = puppets.get(pid);
+        if (puppet == null) {
+            throw new RestoreException(RestoreException.Reason.FAILED, "the image names process " + pid + ", but does not hold it");
+        }
+        return puppet;
+    }
+
+    private <T extends KernelObject> List<T> objects(Class<T> type) {
+        return image.objects().stream().filter(type::isInstance).map(type::cast).toList();
+    }
+}

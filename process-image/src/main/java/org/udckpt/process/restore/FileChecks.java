@@ -1,0 +1,94 @@
+package org.udckpt.process.restore;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Region;
+
+/**
+ * Are the files that the job uses still what they were? Asked before anything is made; what was appended after the
+ * checkpoint is cut off at the very end, when the restore is certain.
+ */
+final class FileChecks {
+    private static final int ACCESS = 3;
+
+    private final JobImage image;
+    private final List<KernelObject.OpenFile> files;
+
+    FileChecks(JobImage image) {
+        this.image = image;
+        this.files = image.objects().stream().filter(KernelObject.OpenFile.class::isInstance).map(KernelObject.OpenFile.class::cast)
+                .filter(file -> file.backing() == 0).toList();
+    }
+
+    void check() {
+        Set<String> written = new HashSet<>();
+        files.stream().filter(FileChecks::writable).forEach(file -> written.add(file.path()));
+        for (KernelObject.OpenFile file : files) {
+            check(file, written.contains(file.path()));
+        }
+        Set<String> mapped = new HashSet<>();
+        image.processes().stream().map(ProcessState::executable).forEach(mapped::add);
+        image.regions().stream().filter(r -> r.backing() == 0 && r.path().startsWith("/") && !r.path().equals(AddressSpace.HUGE_PAGES)).map(Region::path).forEach(mapped::add);
+        mapped.forEach(path -> stat(path, "maps"));
+        image.objects().stream().filter(KernelObject.MappedFile.class::isInstance).map(KernelObject.MappedFile.class::cast).forEach(FileChecks::check);
+    }
+
+    /** Its code and data were left on disk: another version would run from the middle of a function. */
+    private static void check(KernelObject.MappedFile file) {
+        Files.Stat now = stat(file.path(), "maps");
+        if (now.size() != file.size() || now.modified() != file.modifiedNs()) {
+            throw changed("%s, which the job maps, is another one than at the checkpoint (%d bytes, then %d); install that version, with its time stamp".formatted(
+                    file.path(), now.size(), file.size()));
+        }
+    }
+
+    private void check(KernelObject.OpenFile file, boolean written) {
+        Files.Stat now = stat(file.path(), "has open");
+        if (now.type() != Files.Stat.REGULAR) {
+            throw changed(file.path() + ", which the job has open, is not a regular file any more");
+        }
+        if (now.size() < file.size()) {
+            throw changed("%s, which the job has open, has %d bytes; it had %d at the checkpoint; put it back, or take a checkpoint that fits".formatted(file.path(), now.size(), file.size()));
+        }
+        if (!written && (now.size() != file.size() || now.modified() != file.modifiedNs())) {
+            throw changed(file.path() + ", which the job reads, was changed since the checkpoint (size " + file.size() + " -> " + now.size() + "); put it back with its old time stamp");
+        }
+    }
+
+    private static Files.Stat stat(String path, String use) {
+        try {
+            return Files.stat(path);
+        } catch (LinuxError missing) {
+            throw changed(path + ", which the job " + use + ", is not there: " + LinuxError.name(missing.errno()));
+        }
+    }
+
+    private static RestoreException changed(String what) {
+        return new RestoreException(RestoreException.Reason.FILE_CHANGED, "file " + what);
+    }
+
+    private static boolean writable(KernelObject.OpenFile file) {
+        return (file.flags() & ACCESS) != Syscall.O_RDONLY;
+    }
+
+    /** What was written after the checkpoint goes away again: the job is about to write it once more. */
+    void cutBack() {
+        for (KernelObject.OpenFile file : files) {
+            if (writable(file) && stat(file.path(), "has open").size() > file.size()) {
+                int fd = Files.open(file.path(), Syscall.O_RDWR);
+                try {
+                    LinuxError.check(Syscall.call(Syscall.FTRUNCATE, fd, file.size()), "cut " + file.path() + " back to " + file.size() + " bytes");
+                } finally {
+                    Files.close(fd);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package org.udckpt.process.restore;
+
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.KernelObject;
+
+/** Opens files again as they were open. */
+final class FileObjects {
+    /** Flags of open(2) that act once, when a file is opened; O_NOCTTY is always right here. */
+    private static final int ONCE = Syscall.O_CREAT | Syscall.O_EXCL | Syscall.O_TRUNC;
+    private static final int O_NOCTTY = 0400;
+    private static final int FLOCK = 73, LOCK_NB = 4, F_SETLK = 6, F_OFD_SETLK = 37;
+
+    private FileObjects() {}
+
+    static long open(Puppet maker, KernelObject.OpenFile file, Handles handles) {
+        if (file.backing() == 0) {
+            return open(maker, file.path(), file.flags(), file.position());
+        }
+        // A second open file description of the same inode, which may have no name (proc(5), /proc/PID/fd).
+        // That path is a symbolic link, which O_NOFOLLOW (SQLite, Python's tempfile) would refuse.
+        return open(maker, "/proc/self/fd/" + handles.in(maker, file.backing()), file.flags() & ~Syscall.O_NOFOLLOW, file.position());
+    }
+
+    /** Takes a lock again that the job held; in the process that is to own it. */
+    static void lock(Puppet puppet, int fd, KernelObject.FileLock lock) {
+        long result = switch (lock.owner()) {
+            case FLOCK -> puppet.tryCall(FLOCK, fd, (lock.exclusive() ? 2 : 1) | LOCK_NB);
+            case PROCESS -> puppet.tryCall(Syscall.FCNTL, fd, F_SETLK, range(puppet, lock));
+            case DESCRIPTION -> puppet.tryCall(Syscall.FCNTL, fd, F_OFD_SETLK, range(puppet, lock));
+        };
+        if (result < 0) {
+            throw puppet.changed("cannot lock the file of descriptor " + fd + " again: " + LinuxError.name((int) -result) + "; another process may hold the lock");
+        }
+    }
+
+    /** struct flock: type, whence, start, length, pid (0 for F_OFD_SETLK). */
+    private static long range(Puppet puppet, KernelObject.FileLock lock) {
+        return puppet.structure().i16(lock.exclusive() ? 1 : 0).i16(0).i32(0).i64(lock.start()).i64(lock.length()).i64(0).put();
+    }
+
+    static long open(Puppet maker, String path, int flags, long position) {
+        // A file of O_TMPFILE, which includes O_DIRECTORY, is opened again as the file that it is.
+        int kept = (flags & Syscall.O_TMPFILE) == Syscall.O_TMPFILE ? flags & ~Syscall.O_TMPFILE : flags;
+        long fd = maker.tryCall(Syscall.OPEN, maker.string(path), kept & ~ONCE | O_NOCTTY, 0);
+        if (fd < 0) {
+            throw maker.changed("cannot open " + path + " again: " + LinuxError.name((int) -fd));
+        }
+        if (position != 0) {
+            maker.call("seek in " + path, Syscall.LSEEK, fd, position, 0);
+        }
+        return fd;
+    }
+}

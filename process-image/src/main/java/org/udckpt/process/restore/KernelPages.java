@@ -1,0 +1,112 @@
+package org.udckpt.process.restore;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Region;
+import org.udckpt.process.model.ThreadState;
+import org.udckpt.process.trace.BuildId;
+
+/**
+ * The kernel's own mappings in a puppet: the vDSO and its data. Under the kernel of the checkpoint they are moved to where
+ * the job's were. Under another one they are moved out of the job's way, and at the old vDSO's place, where the job's
+ * pointers lead, comes ordinary memory: the old code, whose functions jump to the running kernel's ({@link VdsoStandIn}).
+ */
+final class KernelPages {
+    private static final int MREMAP_MAYMOVE_FIXED = 3, PROT_READ_EXEC = 5, PRIVATE_ANONYMOUS_NOREPLACE = 0x100022;
+
+    private final Puppet puppet;
+    private final ProcessState process;
+    private final List<Region> then;
+    private byte[] running;
+    private long runningAt;
+    private boolean foreign;
+    private VdsoStandIn standIn;
+
+    KernelPages(Puppet puppet, ProcessState process, List<Region> regions) {
+        this.puppet = puppet;
+        this.process = process;
+        this.then = regions.stream().filter(StubLayout::movable).toList();
+    }
+
+    /** @param own the kernel's mappings in the stub; calls are injected in its vDSO, so it stays mapped all the time */
+    void place(List<Region> own) {
+        Region vdso = StubLayout.vdso(own).orElseThrow();
+        running = puppet.read(vdso.start(), (int) vdso.size());
+        foreign = !BuildId.of(running).equals(process.vdsoBuild()) || then.size() != own.size() || own.stream().anyMatch(region -> counterpart(region) == null);
+        long park = puppet.scratch() + Hole.BYTES / 2;
+        for (Region region : own) {
+            move(region, region.start(), park + (region.start() - own.getFirst().start()));
+        }
+        runningAt = park + (vdso.start() - own.getFirst().start());
+        if (!foreign) {
+            for (Region region : own) {
+                move(region, park + (region.start() - own.getFirst().start()), counterpart(region).start());
+            }
+        }
+    }
+
+    private void move(Region region, long from, long to) {
+        if (from == to) {
+            return;
+        }
+        boolean code = region.path().equals("[vdso]");
+        puppet.call("move " + region.path(), Syscall.MREMAP, from, region.size(), region.size(), MREMAP_MAYMOVE_FIXED, to);
+        if (code) {
+            puppet.instruction(puppet.instruction() - from + to);
+        }
+    }
+
+    private Region counterpart(Region own) {
+        return then.stream().filter(r -> r.path().equals(own.path()) && r.size() == own.size()).findFirst().orElse(null);
+    }
+
+    /** Under another kernel: makes what will stand in for the old one's vDSO. A process that had none has no pointers into one. */
+    void prepare(MemorySource image, List<ThreadState> threads) {
+        Region old = StubLayout.vdso(then).orElse(null);
+        if (foreign && old != null) {
+            standIn = new VdsoStandIn(puppet, old, read(image, old), running, runningAt);
+            threads.forEach(standIn::refuseInside);
+        }
+    }
+
+    /** Whether there is other code now at the addresses of the vDSO's. */
+    boolean foreign() {
+        return standIn != null;
+    }
+
+    /** @param who the subject of the refusal */
+    void refuseInside(long instruction, String who) {
+        if (standIn != null) {
+            standIn.refuseInside(instruction, who);
+        }
+    }
+
+    void map() {
+        if (standIn != null) {
+            Region old = StubLayout.vdso(then).orElseThrow();
+            puppet.call("map a stand-in for the vDSO of the checkpoint's kernel", Syscall.MMAP, old.start(), old.size(), PROT_READ_EXEC, PRIVATE_ANONYMOUS_NOREPLACE, -1, 0);
+            puppet.memory().writeBytes(old.start(), standIn.bytes());
+        }
+    }
+
+    private byte[] read(MemorySource image, Region old) {
+        long[] extents = image.extents();
+        for (int i = 0; i < extents.length; i += 2) {
+            if (extents[i] <= old.start() && old.end() <= extents[i + 1]) {
+                try (Arena arena = Arena.ofConfined()) {
+                    MemorySegment bytes = arena.allocate(old.size(), 4096);
+                    image.read(old.start(), bytes);
+                    return bytes.toArray(JAVA_BYTE);
+                }
+            }
+        }
+        throw puppet.unsupported("this kernel's vDSO differs from the one of the checkpoint (build " + BuildId.of(running) + ", then " + process.vdsoBuild()
+                + "), and the image has no copy of that one, as images of older versions have none; restart under the kernel version that the job was checkpointed on");
+    }
+}

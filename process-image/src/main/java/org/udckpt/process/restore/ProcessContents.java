@@ -1,0 +1,63 @@
+package org.udckpt.process.restore;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.Region;
+
+/** A process's private memory in the image, without what the image holds of the kernel's own pages (the vDSO's code). */
+final class ProcessContents implements MemorySource {
+    private final MemorySource image;
+    private final long[] extents;
+
+    ProcessContents(MemorySource image, List<Region> regions) {
+        this.image = image;
+        long[] left = image.extents();
+        for (Region region : regions) {
+            if (region.kernelOwned()) {
+                left = without(left, region);
+            }
+        }
+        this.extents = left;
+    }
+
+    private static long[] without(long[] extents, Region region) {
+        long[] left = new long[extents.length + 2];
+        int count = 0;
+        for (int i = 0; i < extents.length; i += 2) {
+            count = append(left, count, extents[i], Math.min(extents[i + 1], region.start()));
+            count = append(left, count, Math.max(extents[i], region.end()), extents[i + 1]);
+        }
+        return Arrays.copyOf(left, count);
+    }
+
+    private static int append(long[] to, int count, long start, long end) {
+        if (start >= end) {
+            return count;
+        }
+        to[count] = start;
+        to[count + 1] = end;
+        return count + 2;
+    }
+
+    @Override
+    public long id() {
+        return image.id();
+    }
+
+    @Override
+    public boolean process() {
+        return image.process();
+    }
+
+    @Override
+    public long[] extents() {
+        return extents.clone();
+    }
+
+    @Override
+    public void read(long offset, MemorySegment target) {
+        image.read(offset, target);
+    }
+}

@@ -1,0 +1,247 @@
+package org.udckpt.process.restore;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.linux.ProcessMemory;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.trace.Injector;
+import org.udckpt.process.trace.Ptrace;
+import org.udckpt.process.trace.Registers;
+import org.udckpt.process.trace.WaitStatus;
+
+/**
+ * A process that is being made into a restored one: it runs nothing but the calls that are injected here. It keeps a
+ * scratch mapping, where no mapping of the job is, for the calls' arguments. Its signals are blocked. Used on the
+ * tracer thread only.
+ */
+final class Puppet implements AutoCloseable {
+    static final int OPTIONS = Ptrace.O_TRACESYSGOOD | Ptrace.O_TRACEFORK | Ptrace.O_TRACEVFORK | Ptrace.O_TRACECLONE | Ptrace.O_EXITKILL;
+    static final int SCRATCH_BYTES = 1 << 16;
+    private static final int CLONE_ARGS_BYTES = 88;
+
+    private final int rank;
+    private final int pid;
+    private final int hostPid;
+    private final Registers base;
+    private final ProcessMemory memory;
+    private long scratch;
+    private int used;
+    private Injector injector;
+    /** Where calls are injected; it moves with the vDSO. */
+    private long instruction;
+
+    private Puppet(int rank, int pid, int hostPid, Registers base, long instruction, long scratch) {
+        this.rank = rank;
+        this.pid = pid;
+        this.hostPid = hostPid;
+        this.base = base;
+        this.scratch = scratch;
+        this.memory = new ProcessMemory(hostPid);
+        instruction(instruction);
+    }
+
+    /** Takes over a stub of the shepherd. {@code instruction}: address of a syscall instruction in it. */
+    static Puppet seize(int rank, int pid, int hostPid, long instruction, long scratch) {
+        Ptrace.seize(hostPid, OPTIONS);
+        Ptrace.interrupt(hostPid);
+        awaitInterrupt(hostPid);
+        Ptrace.setSignalMask(hostPid, -1L);
+        Puppet puppet = new Puppet(rank, pid, hostPid, Ptrace.registers(hostPid), instruction, 0);
+        int anonymous = 0x100022; /* MAP_FIXED_NOREPLACE | MAP_ANONYMOUS | MAP_PRIVATE */
+        puppet.scratch = puppet.call("map scratch memory", Syscall.MMAP, scratch, SCRATCH_BYTES, 3, anonymous, -1, 0);
+        puppet.forgetOwnThread();
+        return puppet;
+    }
+
+    /** Takes back what the stub's C library told the kernel about its main thread, before its memory goes away. */
+    private void forgetOwnThread() {
+        long[] rseq = Ptrace.rseq(hostPid);
+        if (rseq[0] != 0) {
+            call("unregister rseq", Syscall.RSEQ, rseq[0], rseq[1], 1 /* RSEQ_FLAG_UNREGISTER */, rseq[2]);
+        }
+        call("set_robust_list", Syscall.SET_ROBUST_LIST, 0, 24);
+        call("set_tid_address", Syscall.SET_TID_ADDRESS, 0);
+    }
+
+    /** Waits for PTRACE_EVENT_STOP; a thread with all signals blocked has no other stop. */
+    static void awaitInterrupt(int tid) {
+        while (true) {
+            WaitStatus status = Ptrace.await(tid);
+            if (status.interrupted()) {
+                return;
+            }
+            if (status.ended()) {
+                throw new RestoreException(RestoreException.Reason.FAILED, "process " + tid + " " + status + " while it was restored");
+            }
+            Ptrace.resume(Ptrace.CONT, tid, status.signalDelivery() ? status.signal() : 0);
+        }
+    }
+
+    /** Forks this puppet: the child is a puppet too, with pid {@code child}. Only before the address space is built. */
+    Puppet fork(int childRank, int child) {
+        int host = clone("fork process " + child, 17 /* SIGCHLD */, 0, child, 0);
+        return new Puppet(childRank, child, host, base, instruction(), scratch);
+    }
+
+    /** A thread with id {@code tid}; returns its id for the tracer. {@code clearTid} as set_tid_address(2) has it, or 0. */
+    int thread(int tid, long clearTid) {
+        long flags = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000; /* VM, FS, FILES, SIGHAND, THREAD, SYSVSEM */
+        return clone("make thread " + tid, 0, clearTid == 0 ? flags : flags | 0x200000 /* CHILD_CLEARTID */, tid, clearTid);
+    }
+
+    /** clone3(2) with set_tid; the new task's id for the tracer, stopped and with all signals blocked. */
+    private int clone(String what, long exitSignal, long flags, int id, long clearTid) {
+        long ids = structure().i32(id).put();
+        // pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup
+        long arguments = structure().i64(flags).i64(0).i64(clearTid).i64(0).i64(exitSignal).i64(0).i64(0).i64(0).i64(ids).i64(1).i64(0).put();
+        long made = call(what, Syscall.CLONE3, arguments, CLONE_ARGS_BYTES);
+        if (made != id) {
+            throw failed(what + ": the kernel gave id " + made);
+        }
+        int host = injector.newTask();
+        awaitInterrupt(host);
+        return host;
+    }
+
+    /** Ends it with that status of wait4(2), and leaves it a zombie for its parent. */
+    void end(int waitStatus) {
+        WaitStatus wanted = new WaitStatus(waitStatus);
+        WaitStatus status;
+        if (wanted.exited()) {
+            injector.begin(Syscall.EXIT_GROUP, wanted.exitCode());
+            injector.enter();
+            status = Ptrace.await(hostPid);
+        } else {
+            call("forbid a core file", Syscall.PRLIMIT64, 0, 4 /* RLIMIT_CORE */, structure().i64(0).i64(0).put(), 0);
+            Ptrace.setSignalMask(hostPid, 0);
+            try (PidFd self = new PidFd(hostPid)) {
+                self.signal(wanted.signal());
+            }
+            Ptrace.resume(Ptrace.CONT, hostPid, 0);
+            while (!(status = Ptrace.await(hostPid)).ended()) {
+                Ptrace.resume(Ptrace.CONT, hostPid, status.signalDelivery() ? status.signal() : 0);
+            }
+        }
+        if (!status.ended() || status.exitCode() != wanted.exitCode() || status.signal() != wanted.signal()) {
+            throw failed("a child that had ended with status " + waitStatus + " could not be made again: " + status);
+        }
+    }
+
+    int rank() {
+        return rank;
+    }
+
+    int pid() {
+        return pid;
+    }
+
+    int hostPid() {
+        return hostPid;
+    }
+
+    long scratch() {
+        return scratch;
+    }
+
+    ProcessMemory memory() {
+        return memory;
+    }
+
+    long instruction() {
+        return instruction;
+    }
+
+    void instruction(long address) {
+        instruction = address;
+        injector = new Injector(hostPid, address, base);
+    }
+
+    /** Injects calls into another thread of this process. */
+    Injector injector(int tid) {
+        return tid == hostPid ? injector : new Injector(tid, instruction, base);
+    }
+
+    /** The result of a call that must succeed. Arguments that were put in the scratch are gone afterwards. */
+    long call(String what, long number, long... arguments) {
+        long result = tryCall(number, arguments);
+        if (result < 0 && result > -4096) {
+            throw failed(what + ": " + LinuxError.name((int) -result));
+        }
+        return result;
+    }
+
+    /** The result or {@code -errno}. */
+    long tryCall(long number, long... arguments) {
+        used = 0;
+        return injector.call(number, arguments);
+    }
+
+    /** As {@link #call}, in thread {@code tid}. */
+    long callIn(int tid, String what, long number, long... arguments) {
+        used = 0;
+        long result = injector(tid).call(number, arguments);
+        if (result < 0 && result > -4096) {
+            throw failed(what + " (thread " + tid + "): " + LinuxError.name((int) -result));
+        }
+        return result;
+    }
+
+    /** Puts an argument into the scratch until the next call; its address. */
+    long bytes(byte[] value) {
+        int at = used + 15 & ~15;
+        if (at + value.length > SCRATCH_BYTES) {
+            throw new IllegalStateException(value.length + " bytes do not fit in the scratch of process " + pid);
+        }
+        memory.writeBytes(scratch + at, value);
+        used = at + value.length;
+        return scratch + at;
+    }
+
+    long string(String value) {
+        byte[] text = value.getBytes(StandardCharsets.UTF_8);
+        return bytes(Arrays.copyOf(text, text.length + 1));
+    }
+
+    Struct structure() {
+        return new Struct(this);
+    }
+
+    /** What a call left at {@code address}. */
+    byte[] read(long address, int count) {
+        return memory.readBytes(address, count);
+    }
+
+    int readInt(long address) {
+        return ByteBuffer.wrap(read(address, 4)).order(ByteOrder.LITTLE_ENDIAN).getInt();
+    }
+
+    void write(long address, MemorySegment bytes) {
+        memory.write(address, bytes);
+    }
+
+    RestoreException failed(String what) {
+        return new RestoreException(RestoreException.Reason.FAILED, name() + ": " + what);
+    }
+
+    RestoreException unsupported(String what) {
+        return new RestoreException(RestoreException.Reason.UNSUPPORTED, name() + ": " + what);
+    }
+
+    RestoreException changed(String what) {
+        return new RestoreException(RestoreException.Reason.FILE_CHANGED, name() + ": " + what);
+    }
+
+    String name() {
+        return "rank " + rank + " (process " + pid + ")";
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}

@@ -1,0 +1,30 @@
+package org.udckpt.process.restore;
+
+/** A job that cannot be restored. The message names rank, process and object; nothing of the job runs when it is thrown. */
+public final class RestoreException extends RuntimeException {
+    /** What kind of help the user needs. */
+    public enum Reason {
+        /** This kernel, machine or program version cannot do it. */
+        UNSUPPORTED,
+        /** A file that the job uses is missing, or is not what it was. */
+        FILE_CHANGED,
+        /** Anything else: a refused system call, a process that died. */
+        FAILED
+    }
+
+    private final Reason reason;
+
+    public RestoreException(Reason reason, String message) {
+        super(message);
+        this.reason = reason;
+    }
+
+    public RestoreException(Reason reason, String message, Throwable cause) {
+        super(message, cause);
+        this.reason = reason;
+    }
+
+    public Reason reason() {
+        return reason;
+    }
+}

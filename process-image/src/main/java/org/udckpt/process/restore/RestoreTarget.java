@@ -1,0 +1,24 @@
+package org.udckpt.process.restore;
+
+import java.nio.file.Path;
+
+/** Where a job is restored to: the shepherd that is pid 1 of its namespaces (docs/interfaces.md), and its new agent. */
+public interface RestoreTarget {
+    /** The shepherd's {@code stub}: a paused child of pid 1 with this pid; its pid as this process sees it. */
+    int stub(int pid);
+
+    /**
+     * The shepherd's {@code pmi}: a new PMI connection of this rank; its descriptor number in pid 1. The agent first
+     * sends {@code queued} on it: answers that the rank had not read at the checkpoint.
+     */
+    int pmi(int rank, byte[] queued);
+
+    /** The shepherd's {@code taken}: the rank has its copy of that descriptor. */
+    void taken(int descriptor);
+
+    /** The shepherd's {@code go}: the processes are complete and will outlive this one. */
+    void go();
+
+    /** The new agent's socket, to which the preloaded library's control connection is connected again. */
+    Path agentSocket();
+}

@@ -1,0 +1,200 @@
+package org.udckpt.process.restore;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject.OpenFile;
+import org.udckpt.process.model.KernelObject.SharedMemory;
+import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.PosixTimer;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Region;
+import org.udckpt.process.model.ThreadState;
+import org.udckpt.process.trace.Ptrace;
+import org.udckpt.process.trace.TraceeGone;
+import org.udckpt.process.trace.TracerThread;
+import org.udckpt.process.trace.VectorLayouts;
+
+/**
+ * Makes a job's processes again from an image, in the namespaces of a shepherd that was started with --restore. Until all
+ * of them are complete none runs, and the kernel kills them should this process end; then all go at once.
+ */
+public final class Restorer {
+    private static final int SIGKILL = 9, SIGSTOP = 19;
+
+    private final JobImage image;
+    private final RestoreTarget target;
+    private final ProcessTree tree;
+    private final Map<Long, MemorySource> sharedContents = new HashMap<>();
+    private final Map<Long, MemorySource> privateContents = new HashMap<>();
+    private final Map<Long, SharedMemory> sharedMemories = new LinkedHashMap<>();
+    private final Map<Integer, List<Region>> regions;
+    private final Map<Integer, List<PosixTimer>> timers;
+    private final Handles handles;
+
+    private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target) {
+        this.image = image;
+        this.target = target;
+        this.tree = new ProcessTree(image, target);
+        memory.forEach(source -> (source.process() ? privateContents : sharedContents).put(source.id(), source));
+        image.objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).forEach(m -> sharedMemories.put(m.id(), m));
+        this.regions = image.regions().stream().collect(Collectors.groupingBy(Region::pid));
+        this.timers = image.timers().stream().collect(Collectors.groupingBy(PosixTimer::pid));
+        this.handles = new Handles(1 + Math.max(2, image.descriptors().stream().mapToInt(Descriptor::fd).max().orElse(2)));
+    }
+
+    /**
+     * Restores and starts the job.
+     *
+     * @param memory one source per process and per {@link SharedMemory} of the image
+     * @return pid of each process in its namespace -> its pid here
+     * @throws RestoreException when it cannot be; nothing is left running then
+     */
+    public static Map<Integer, Integer> restore(JobImage image, List<MemorySource> memory, RestoreTarget target) {
+        FileChecks files = new FileChecks(image);
+        files.check();
+        Restorer restorer = new Restorer(image, memory, target);
+        // Its end kills what is still traced (PTRACE_O_EXITKILL).
+        try (FileModes modes = new FileModes(image); TracerThread tracer = new TracerThread("udckpt-restore")) {
+            return tracer.call(() -> restorer.run(files));
+        } catch (TraceeGone gone) {
+            throw new RestoreException(RestoreException.Reason.FAILED, "a process died while it was restored: " + gone.getMessage(), gone);
+        }
+    }
+
+    private Map<Integer, Integer> run(FileChecks files) {
+        boolean complete = false;
+        Map<Integer, Puppet> puppets = Map.of();
+        try (Pages pages = new Pages()) {
+            puppets = tree.build();
+            List<Threads> threads = build(puppets, pages);
+            files.cutBack();
+            threads.forEach(Threads::setRegisters);
+            stopStopped(puppets);
+            target.go();
+            threads.forEach(Threads::letGo);
+            complete = true;
+            return puppets.values().stream().collect(Collectors.toMap(Puppet::pid, Puppet::hostPid));
+        } finally {
+            if (!complete) {
+                tree.stubs().forEach(Restorer::kill);
+            }
+            puppets.values().forEach(Puppet::close);
+        }
+    }
+
+    private List<Threads> build(Map<Integer, Puppet> puppets, Pages pages) {
+        byte[] model = Ptrace.xstate(puppets.values().iterator().next().hostPid());
+        VectorConversion vectors = new VectorConversion(image.vectors(), VectorLayouts.here(model), model);
+        Map<Integer, List<ThreadState>> threadStates = threadsForHere(puppets, vectors);
+        Descriptors descriptors = new Descriptors(image, puppets, handles, target);
+        Map<Integer, AddressSpace> spaces = new LinkedHashMap<>();
+        for (ProcessState process : image.processes()) {
+            Puppet puppet = puppets.get(process.pid());
+            AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), handles, sharedMemories);
+            spaces.put(process.pid(), space);
+            space.clear(contents(puppet), threadStates.getOrDefault(process.pid(), List.of()));
+            Attributes.raiseLimits(puppet);
+            Attributes.permitVectors(puppet, process);
+            Attributes.enter(puppet, process); // names of sockets may be relative
+        }
+        descriptors.liftStreams();
+        SharedMemories shared = new SharedMemories(handles, sharedContents, pages);
+        Map<SharedMemory, Puppet> makers = sharedMakers(puppets, descriptors);
+        makers.forEach((memory, maker) -> shared.make(maker, memory));
+        for (ProcessState process : image.processes()) {
+            spaces.get(process.pid()).map();
+            Puppet puppet = puppets.get(process.pid());
+            pages.fillMemory(new ProcessContents(contents(puppet), regionsOf(process)), puppet.memory(), 0, puppet.name());
+        }
+        List<Threads> threads = new ArrayList<>();
+        for (ProcessState process : image.processes()) {
+            threads.add(new Threads(puppets.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of())));
+            spaces.get(process.pid()).describe();
+        }
+        descriptors.make();
+        pages.await(); // a seal would keep out what is still being copied
+        spaces.forEach((pid, space) -> space.convertSignalFrames(vectors, threadStates.getOrDefault(pid, List.of())));
+        makers.forEach((memory, maker) -> shared.finish(maker, memory));
+        descriptors.place();
+        for (int i = 0; i < image.processes().size(); i++) {
+            finish(puppets.get(image.processes().get(i).pid()), image.processes().get(i), threads.get(i));
+        }
+        return threads;
+    }
+
+    private MemorySource contents(Puppet puppet) {
+        MemorySource source = privateContents.get((long) puppet.pid());
+        if (source == null) {
+            throw puppet.failed("the image has no memory of it");
+        }
+        return source;
+    }
+
+    private List<Region> regionsOf(ProcessState process) {
+        return regions.getOrDefault(process.pid(), List.of());
+    }
+
+    /** As the image has them, but with vector state for this processor. */
+    private Map<Integer, List<ThreadState>> threadsForHere(Map<Integer, Puppet> puppets, VectorConversion vectors) {
+        return image.threads().stream().map(thread -> vectors.convert(puppets.get(thread.pid()), thread)).collect(Collectors.groupingBy(ThreadState::pid));
+    }
+
+    /** Each shared object is made by the first process that maps it or has it open. */
+    private Map<SharedMemory, Puppet> sharedMakers(Map<Integer, Puppet> puppets, Descriptors descriptors) {
+        Map<Long, Puppet> first = new HashMap<>();
+        image.regions().stream().filter(r -> r.backing() != 0).forEach(r -> first.putIfAbsent(r.backing(), puppets.get(r.pid())));
+        for (var object : image.objects()) {
+            if (object instanceof OpenFile file && file.backing() != 0 && descriptors.maker(file.id()) != null) {
+                first.putIfAbsent(file.backing(), descriptors.maker(file.id()));
+            }
+        }
+        Map<SharedMemory, Puppet> makers = new LinkedHashMap<>();
+        Puppet any = puppets.values().iterator().next();
+        sharedMemories.values().forEach(memory -> makers.put(memory, first.getOrDefault(memory.id(), any)));
+        return makers;
+    }
+
+    /** Memory and descriptors are there: the rest of the process's state, and the end of the scratch memory. */
+    private void finish(Puppet puppet, ProcessState process, Threads threads) {
+        threads.describe(process);
+        Attributes.restore(puppet, process);
+        List<PosixTimer> own = timers.getOrDefault(process.pid(), List.of());
+        Signals.restore(puppet, process, own);
+        threads.queueSignals(own);
+        Attributes.restoreLimits(puppet, process);
+        Timers.restore(puppet, process, own, threads);
+        if (Syscall.call(107 /* geteuid */) != 0) {
+            threads.dropCapabilities();
+        }
+        puppet.call("unmap the scratch memory", Syscall.MUNMAP, puppet.scratch(), Puppet.SCRATCH_BYTES);
+    }
+
+    /** A stopped job stays stopped: the signal waits until the tracer lets go. */
+    private void stopStopped(Map<Integer, Puppet> puppets) {
+        for (ProcessState process : image.processes()) {
+            if (process.jobStopped()) {
+                Puppet puppet = puppets.get(process.pid());
+                LinuxError.check(Syscall.call(Syscall.KILL, puppet.hostPid(), SIGSTOP), puppet.name() + ": stop again");
+            }
+        }
+    }
+
+    private static void kill(int hostPid) {
+        try (PidFd process = new PidFd(hostPid)) {
+            process.signal(SIGKILL);
+        } catch (LinuxError gone) {
+            if (gone.errno() != LinuxError.ESRCH) {
+                throw gone;
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package org.udckpt.process.restore;
+
+import java.util.Map;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.KernelObject.SharedMemory;
+import org.udckpt.process.model.MemorySource;
+
+/** Makes the shared segments and files whose contents are in the image, and fills them. */
+final class SharedMemories {
+    private static final int FCHMOD = 91;
+
+    private final Handles handles;
+    private final Map<Long, MemorySource> sources;
+    private final Pages pages;
+
+    SharedMemories(Handles handles, Map<Long, MemorySource> sources, Pages pages) {
+        this.handles = handles;
+        this.sources = sources;
+        this.pages = pages;
+    }
+
+    /** Makes {@code memory} in {@code maker}, under a temporary descriptor (System V: under its id), with its contents. */
+    void make(Puppet maker, SharedMemory memory) {
+        switch (memory.kind()) {
+            case SYSV -> makeSegment(maker, memory);
+            case ANONYMOUS -> fill(maker, memory, anonymous(maker, "shared-anonymous", 0));
+            case MEMFD -> fill(maker, memory, anonymous(maker, memory.path().replaceFirst("^/?memfd:", ""), 2 /* MFD_ALLOW_SEALING */));
+            case DELETED_FILE -> fill(maker, memory, deletedFile(maker, memory));
+            case NAMED_FILE, DISK_FILE -> fill(maker, memory, namedFile(maker, memory));
+        }
+    }
+
+    /** The file that is there, or a new one with its old mode, whatever the umask here is. */
+    private static long namedFile(Puppet maker, SharedMemory memory) {
+        int flags = Syscall.O_RDWR | Syscall.O_CLOEXEC;
+        long fd = maker.tryCall(Syscall.OPEN, maker.string(memory.path()), flags, 0);
+        if (fd != -LinuxError.ENOENT) {
+            return LinuxError.check(fd, maker.name() + ": open " + memory.path());
+        }
+        fd = maker.call("make " + memory.path(), Syscall.OPEN, maker.string(memory.path()), flags | Syscall.O_CREAT | Syscall.O_EXCL, 0600);
+        maker.call("chmod " + memory.path(), FCHMOD, fd, memory.mode() & 07777);
+        return fd;
+    }
+
+    /** A shared mapping without a name becomes a memfd: it can be handed to the other processes (memfd_create(2)). */
+    private static long anonymous(Puppet maker, String name, int flags) {
+        return maker.call("memfd_create " + name, Syscall.MEMFD_CREATE, maker.string(name), flags | 1 /* MFD_CLOEXEC */);
+    }
+
+    /** Made under its old name and unlinked again, so that /proc shows what it showed; beside it, if the name is in use. */
+    private static long deletedFile(Puppet maker, SharedMemory memory) {
+        if (memory.path().equals(AddressSpace.HUGE_PAGES)) {
+            throw maker.unsupported("shared memory in huge pages (MAP_SHARED | MAP_HUGETLB); use transparent huge pages (madvise MADV_HUGEPAGE) there");
+        }
+        int flags = Syscall.O_RDWR | Syscall.O_CREAT | Syscall.O_EXCL | Syscall.O_CLOEXEC;
+        String path = memory.path();
+        int slash = path.lastIndexOf('/');
+        if (path.substring(slash + 1).matches("#[0-9]+")) { // never had a name: linkat(2) may still give it one
+            long nameless = maker.tryCall(Syscall.OPEN, maker.string(path.substring(0, slash + 1)), Syscall.O_RDWR | Syscall.O_TMPFILE | Syscall.O_CLOEXEC, memory.mode() & 07777);
+            if (nameless >= 0) {
+                return nameless;
+            }
+        }
+        long fd = maker.tryCall(Syscall.OPEN, maker.string(path), flags, memory.mode() & 07777);
+        if (fd == -LinuxError.EEXIST) {
+            path = memory.path() + ".udckpt-" + maker.hostPid() + "-" + memory.id();
+            fd = maker.tryCall(Syscall.OPEN, maker.string(path), flags, memory.mode() & 07777);
+        }
+        if (fd < 0) {
+            throw maker.changed("cannot make the deleted file " + memory.path() + " again: " + LinuxError.name((int) -fd) + "; its directory must be there and writable");
+        }
+        maker.call("unlink " + path, 87 /* unlink */, maker.string(path));
+        return fd;
+    }
+
+    private void fill(Puppet maker, SharedMemory memory, long opened) {
+        long fd = handles.add(maker, memory.id(), opened);
+        boolean named = switch (memory.kind()) {
+            case NAMED_FILE, DISK_FILE -> true;
+            case ANONYMOUS, MEMFD, DELETED_FILE, SYSV -> false;
+        };
+        if (named) { // what was written after the checkpoint goes away
+            maker.call("truncate " + memory.path(), Syscall.FTRUNCATE, fd, 0);
+        }
+        maker.call("set the size of " + memory.path(), Syscall.FTRUNCATE, fd, memory.size());
+        MemorySource source = sources.get(memory.id());
+        if (source == null) {
+            return; // empty: all of it reads as zero
+        }
+        try (PidFd process = new PidFd(maker.hostPid())) {
+            pages.fillFile(source, process.duplicate((int) fd), memory);
+        }
+    }
+
+    /** After all mappings and descriptors exist: modes and seals that would have forbidden making them. */
+    void finish(Puppet maker, SharedMemory memory) {
+        switch (memory.kind()) {
+            case MEMFD -> {
+                maker.call("chmod " + memory.path(), FCHMOD, handles.in(maker, memory.id()), memory.mode() & 07777);
+                if (memory.seals() != 0) {
+                    maker.call("seal " + memory.path(), Syscall.FCNTL, handles.in(maker, memory.id()), 1033 /* F_ADD_SEALS */, memory.seals());
+                }
+            }
+            case DELETED_FILE -> maker.call("chmod " + memory.path(), FCHMOD, handles.in(maker, memory.id()), memory.mode() & 07777);
+            case SYSV -> {
+                if ((memory.mode() & 01000 /* SHM_DEST */) != 0) {
+                    maker.call("mark segment " + memory.ipcId() + " for removal", Syscall.SHMCTL, memory.ipcId(), 0 /* IPC_RMID */, 0);
+                }
+            }
+            case ANONYMOUS, NAMED_FILE, DISK_FILE -> { }
+        }
+    }
+
+    /** shmget(2) with a chosen id: /proc/sys/kernel/shm_next_id (needs CAP_CHECKPOINT_RESTORE over the ipc namespace). */
+    private void makeSegment(Puppet maker, SharedMemory segment) {
+        String what = "System V segment " + segment.ipcId();
+        String sysctl = "/proc/sys/kernel/shm_next_id";
+        long fd = maker.call("open " + sysctl, Syscall.OPEN, maker.string(sysctl), Syscall.O_WRONLY | Syscall.O_CLOEXEC, 0);
+        byte[] text = Integer.toString(segment.ipcId()).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+        maker.call("write " + sysctl, Syscall.WRITE, fd, maker.bytes(text), text.length);
+        maker.call("close", Syscall.CLOSE, fd);
+        long id = maker.call("make " + what, Syscall.SHMGET, segment.key(), segment.size(), 01000 | 02000 | segment.mode() & 0777);
+        if (id != segment.ipcId()) {
+            throw maker.failed(what + ": the kernel gave id " + id);
+        }
+        long at = maker.call("attach " + what, Syscall.SHMAT, id, 0, 0);
+        MemorySource source = sources.get(segment.id());
+        if (source != null) {
+            pages.fillMemory(source, maker.memory(), at, what);
+            pages.await();
+        }
+        maker.call("detach " + what, Syscall.SHMDT, at); // its address may be one that the job's mappings need
+    }
+}

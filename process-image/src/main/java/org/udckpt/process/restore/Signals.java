@@ -1,0 +1,60 @@
+package org.udckpt.process.restore;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.PosixTimer;
+import org.udckpt.process.model.ProcessState;
+
+/** A process's signal handlers and its pending signals. */
+final class Signals {
+    private static final int ACTION_BYTES = 32, INFO_BYTES = 128, SIGKILL = 9, SIGCHLD = 17, SIGSTOP = 19, LAST = 64;
+    /** Offsets in siginfo_t, and a value of si_code (sigaction(2)). */
+    private static final int SI_CODE = 8, SI_TIMERID = 16, SI_TIMER = -2;
+
+    private Signals() {}
+
+    static void restore(Puppet puppet, ProcessState process, List<PosixTimer> timers) {
+        // Ignoring a signal drops those that wait: children that were made and ended again have sent some (sigaction(2)).
+        puppet.call("ignore SIGCHLD", Syscall.RT_SIGACTION, SIGCHLD, puppet.structure().i64(1 /* SIG_IGN */).i64(0).i64(0).i64(0).put(), 0, 8);
+        for (int signal = 1; signal <= LAST; signal++) {
+            byte[] action = Arrays.copyOfRange(process.signalActions(), signal * ACTION_BYTES, (signal + 1) * ACTION_BYTES);
+            boolean standard = Arrays.equals(action, new byte[ACTION_BYTES]);
+            if (signal != SIGKILL && signal != SIGSTOP && (!standard || signal == SIGCHLD)) {
+                puppet.call("handler of signal " + signal, Syscall.RT_SIGACTION, signal, puppet.bytes(action), 0, 8);
+            }
+        }
+        for (byte[] info : split(process.pendingSignals())) {
+            if (timer(info, timers) != null) {
+                continue;
+            }
+            puppet.call("queue signal " + number(info), Syscall.RT_SIGQUEUEINFO, process.pid(), number(info), puppet.bytes(info));
+        }
+    }
+
+    static List<byte[]> split(byte[] queue) {
+        List<byte[]> infos = new ArrayList<>();
+        for (int at = 0; at + INFO_BYTES <= queue.length; at += INFO_BYTES) {
+            infos.add(Arrays.copyOfRange(queue, at, at + INFO_BYTES));
+        }
+        return infos;
+    }
+
+    /**
+     * The timer whose signal this is, or null. It has one signal at most in a queue, and counts what comes meanwhile as overrun
+     * (timer_getoverrun(2)): so it makes the signal itself, where a copy would come in addition to its next one.
+     */
+    static PosixTimer timer(byte[] info, List<PosixTimer> timers) {
+        ByteBuffer fields = ByteBuffer.wrap(info).order(ByteOrder.LITTLE_ENDIAN);
+        boolean fromTimer = fields.getInt(SI_CODE) == SI_TIMER;
+        return timers.stream().filter(timer -> fromTimer && timer.timer() == fields.getInt(SI_TIMERID)).findFirst().orElse(null);
+    }
+
+    /** si_signo. */
+    static int number(byte[] info) {
+        return ByteBuffer.wrap(info).order(ByteOrder.LITTLE_ENDIAN).getInt();
+    }
+}

@@ -1,0 +1,147 @@
+package org.udckpt.process.restore;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.PosixTimer;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.ThreadState;
+import org.udckpt.process.trace.Ptrace;
+import org.udckpt.process.trace.Registers;
+
+/** Makes a process's threads, gives them what the kernel keeps for each, and sets them to where they were stopped. */
+final class Threads {
+    private static final int SS_ONSTACK = 1, SS_DISABLE = 2, PR_SET_NAME = 15, PR_SET_TIMERSLACK = 29, SCHED_SETAFFINITY = 203;
+
+    private record Thread(ThreadState state, int hostTid) {}
+
+    private final Puppet puppet;
+    private final List<Thread> threads = new ArrayList<>();
+
+    Threads(Puppet puppet, List<ThreadState> states) {
+        this.puppet = puppet;
+        for (ThreadState state : states) {
+            boolean main = state.tid() == puppet.pid();
+            if (main) {
+                puppet.call("set_tid_address", Syscall.SET_TID_ADDRESS, state.clearChildTid());
+            }
+            threads.add(new Thread(state, main ? puppet.hostPid() : puppet.thread(state.tid(), state.clearChildTid())));
+        }
+    }
+
+    /** When memory is filled: what the kernel keeps for each thread. */
+    void describe(ProcessState process) {
+        for (Thread thread : threads) {
+            puppet.callIn(thread.hostTid, "PR_SET_TIMERSLACK", Syscall.PRCTL, PR_SET_TIMERSLACK, process.timerSlackNs());
+            describe(thread.hostTid, thread.state);
+        }
+    }
+
+    private void describe(int tid, ThreadState state) {
+        puppet.callIn(tid, "PR_SET_NAME", Syscall.PRCTL, PR_SET_NAME, puppet.string(state.name()));
+        if (state.robustList() != 0) {
+            puppet.callIn(tid, "set_robust_list", Syscall.SET_ROBUST_LIST, state.robustList(), state.robustListLength());
+        }
+        if (state.rseqAddress() != 0) {
+            registerRseq(tid, state);
+        }
+        if ((state.altStackFlags() & SS_DISABLE) == 0 && state.altStackPointer() != 0) {
+            long stack = puppet.structure().i64(state.altStackPointer()).i32(state.altStackFlags() & ~SS_ONSTACK).i32(0).i64(state.altStackSize()).put();
+            puppet.callIn(tid, "sigaltstack", Syscall.SIGALTSTACK, stack, 0);
+        }
+        if (state.affinity().length > 0) {
+            bind(tid, state);
+        }
+        if (state.policy() != 0) {
+            long parameter = puppet.structure().i32(state.priority()).put();
+            puppet.callIn(tid, "scheduling policy " + state.policy(), Syscall.SCHED_SETSCHEDULER, 0, state.policy(), parameter);
+        }
+        if (state.ioPriority() != 0) {
+            puppet.callIn(tid, "I/O priority " + state.ioPriority(), 251 /* ioprio_set */, 1, 0, state.ioPriority());
+        }
+        if (state.nice() != 0) {
+            puppet.callIn(tid, "nice value " + state.nice(), Syscall.SETPRIORITY, 0, 0, state.nice());
+        }
+    }
+
+    /** A thread that was bound is bound again. Where a machine has none of its processors, it stays where the launcher put it. */
+    private void bind(int tid, ThreadState state) {
+        long result = puppet.injector(tid).call(SCHED_SETAFFINITY, 0, state.affinity().length, puppet.bytes(state.affinity()));
+        if (result == -LinuxError.EINVAL) {
+            System.err.println("udckpt: " + puppet.name() + ": thread " + state.tid() + " was bound to processors that this machine does not have; it is not bound now");
+        } else {
+            LinuxError.check(result, puppet.name() + ": processor affinity of thread " + state.tid());
+        }
+    }
+
+    /** Registration clears the pointer to the critical section that the thread is in (rseq.c): it is put back. */
+    private void registerRseq(int tid, ThreadState state) {
+        byte[] section = puppet.read(state.rseqAddress() + 8, 8);
+        puppet.callIn(tid, "register rseq", Syscall.RSEQ, state.rseqAddress(), state.rseqSize(), state.rseqFlags(), state.rseqSignature());
+        puppet.memory().writeBytes(state.rseqAddress() + 8, section);
+    }
+
+    /** What was pending for one of them. */
+    List<byte[]> pendingSignals() {
+        return threads.stream().flatMap(thread -> Signals.split(thread.state.pendingSignals()).stream()).toList();
+    }
+
+    /** The tracer's number of a thread. */
+    int host(int tid) {
+        return threads.stream().filter(thread -> thread.state.tid() == tid).findFirst().orElseThrow().hostTid;
+    }
+
+    /** Signals that were pending for one thread; they stay blocked until the end. */
+    void queueSignals(List<PosixTimer> timers) {
+        for (Thread thread : threads) {
+            for (byte[] info : Signals.split(thread.state.pendingSignals())) {
+                if (Signals.timer(info, timers) != null) {
+                    continue;
+                }
+                puppet.callIn(thread.hostTid, "queue a thread's signal", Syscall.RT_TGSIGQUEUEINFO, puppet.pid(), thread.state.tid(), Signals.number(info), puppet.bytes(info));
+            }
+        }
+    }
+
+    /** Gives up what an ordinary user has in the job's namespaces only (capset(2)); nothing privileged comes after. */
+    void dropCapabilities() {
+        for (Thread thread : threads) {
+            long header = puppet.structure().i32(0x20080522 /* version 3 */).i32(0).put();
+            long none = puppet.structure().i64(0).i64(0).i64(0).put();
+            puppet.callIn(thread.hostTid, "drop capabilities", 126 /* capset */, header, none);
+        }
+    }
+
+    /**
+     * The last step before the threads run: brings each from the end of an injected call into the stop that
+     * PTRACE_INTERRUPT makes, where the kernel still has to decide about signals and restarts, and sets its registers.
+     */
+    void setRegisters() {
+        for (Thread thread : threads) {
+            Ptrace.interrupt(thread.hostTid);
+            Ptrace.resume(Ptrace.CONT, thread.hostTid, 0);
+        }
+        for (Thread thread : threads) {
+            Puppet.awaitInterrupt(thread.hostTid);
+            setExtendedState(thread);
+            Ptrace.setRegisters(thread.hostTid, SystemCallRestart.prepare(Registers.of(thread.state.registers())));
+            Ptrace.setSignalMask(thread.hostTid, thread.state.signalMask());
+        }
+    }
+
+    private void setExtendedState(Thread thread) {
+        try {
+            Ptrace.setXstate(thread.hostTid, thread.state.xstate());
+        } catch (LinuxError failure) {
+            throw puppet.unsupported("this processor cannot take thread " + thread.state.tid() + "'s vector state of " + thread.state.xstate().length
+                    + " bytes (" + LinuxError.name(failure.errno()) + "); restart on a processor with the features of the first one");
+        }
+    }
+
+    void letGo() {
+        for (Thread thread : threads) {
+            Ptrace.resume(Ptrace.DETACH, thread.hostTid, 0);
+        }
+    }
+}

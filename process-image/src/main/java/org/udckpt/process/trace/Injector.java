@@ -1,0 +1,97 @@
+package org.udckpt.process.trace;
+
+import org.udckpt.process.linux.LinuxError;
+
+/**
+ * Makes system calls in one stopped thread: registers are set to a {@code syscall} instruction of the target, and two
+ * PTRACE_SYSCALL resumes bring it to the entry and to the exit. The thread must have been seized with
+ * PTRACE_O_TRACESYSGOOD, and its signals blocked (except SIGKILL and SIGSTOP: a SIGSTOP that comes is held back, see
+ * {@link #heldStop()}). ORIG_RAX is set to -1, else the kernel restarts the interrupted call on top of ours.
+ */
+public final class Injector {
+    private static final int SIGSTOP = 19;
+
+    private final int tid;
+    private final long instruction;
+    private final Registers base;
+    private final Registers work = new Registers();
+    private int newTask;
+    private boolean heldStop;
+
+    /** @param instruction address of a syscall instruction; @param base the other registers, RSP above all, during calls */
+    public Injector(int tid, long instruction, Registers base) {
+        this.tid = tid;
+        this.instruction = instruction;
+        this.base = base.copy();
+    }
+
+    public int tid() {
+        return tid;
+    }
+
+    /** The call's result or {@code -errno}. */
+    public long call(long number, long... arguments) {
+        begin(number, arguments);
+        enter();
+        return finish();
+    }
+
+    /** The call's result; {@code what} names it in the error. */
+    public long check(String what, long number, long... arguments) {
+        return LinuxError.check(call(number, arguments), what + " in thread " + tid);
+    }
+
+    /** First third of a call, for injecting into many threads at once: begin all, enter all, finish all. */
+    public void begin(long number, long... arguments) {
+        work.copyFrom(base);
+        work.set(Registers.RIP, instruction).set(Registers.RAX, number).set(Registers.ORIG_RAX, -1);
+        for (int i = 0; i < arguments.length; i++) {
+            work.setArgument(i, arguments[i]);
+        }
+        newTask = 0;
+        Ptrace.setRegisters(tid, work);
+        Ptrace.resume(Ptrace.SYSCALL, tid, 0);
+    }
+
+    public void enter() {
+        awaitSystemCall();
+        Ptrace.resume(Ptrace.SYSCALL, tid, 0);
+    }
+
+    public long finish() {
+        awaitSystemCall();
+        Ptrace.registers(tid, work);
+        return work.get(Registers.RAX);
+    }
+
+    /** Thread or process made by the last call, when PTRACE_O_TRACEFORK/VFORK/CLONE is set; as the tracer numbers it. 0: none. */
+    public int newTask() {
+        return newTask;
+    }
+
+    /** A SIGSTOP came during the calls and was kept from the thread: send it again after the end. */
+    public boolean heldStop() {
+        return heldStop;
+    }
+
+    private void awaitSystemCall() {
+        while (true) {
+            WaitStatus status = Ptrace.await(tid);
+            if (status.systemCall()) {
+                return;
+            }
+            if (status.ended()) {
+                throw new TraceeGone(tid, status);
+            }
+            if (status.newTask()) {
+                newTask = Ptrace.eventMessage(tid);
+            } else if (status.signalDelivery()) {
+                if (status.signal() != SIGSTOP) {
+                    throw new IllegalStateException("thread " + tid + ": unexpected stop during an injected call: " + status);
+                }
+                heldStop = true;
+            }
+            Ptrace.resume(Ptrace.SYSCALL, tid, 0);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+/* Makes one thing that cannot be captured, named by argv[2], and then waits for the file `finish` in argv[1]. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MUST(x) do { if ((long) (x) < 0) { perror(#x); exit(1); } } while (0)
+
+static _Atomic int ready;
+static int segment = -1;
+
+static void wait_for_end(void) {
+    while (access("finish", F_OK)) usleep(2000);
+}
+
+static void *own_directory(void *unused) {
+    MUST(unshare(CLONE_FS));
+    ready = 1;
+    wait_for_end();
+    return unused;
+}
+
+static void *own_filter(void *unused) {
+    struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = {1, &all};
+    MUST(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    MUST(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+    ready = 1;
+    wait_for_end();
+    return unused;
+}
+
+static void start(void *(*body)(void *)) {
+    pthread_t thread;
+    MUST(-pthread_create(&thread, NULL, body, NULL));
+    while (!ready) usleep(1000);
+}
+
+/* A child as clone(2) makes it with FLAGS; it ends when the file `finish` is there. */
+static void child(unsigned long flags) {
+    pid_t pid;
+    MUST(pid = syscall(SYS_clone, flags, 0, 0, 0, 0));
+    if (!pid) {
+        wait_for_end();
+        _exit(0);
+    }
+}
+
+/* A child in a session or group whose leader, another child, ends. */
+static void leaderless_session(void) {
+    pid_t leader;
+    int status;
+    MUST(prctl(PR_SET_CHILD_SUBREAPER, 1));
+    MUST(leader = fork());
+    if (!leader) {
+        MUST(setsid());
+        child(SIGCHLD);
+        _exit(0);
+    }
+    MUST(waitpid(leader, &status, 0));
+}
+
+static void *shared_stack(void) {
+    char *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return stack + 65536;
+}
+
+static int sleeper(void *unused) {
+    wait_for_end();
+    return unused != NULL;
+}
+
+static void datagram(void) {
+    struct sockaddr_un to = {AF_UNIX, "to"}, from = {AF_UNIX, "from"};
+    int receiver = socket(AF_UNIX, SOCK_DGRAM, 0), sender = socket(AF_UNIX, SOCK_DGRAM, 0);
+    MUST(bind(receiver, (struct sockaddr *) &to, sizeof to));
+    MUST(bind(sender, (struct sockaddr *) &from, sizeof from));
+    MUST(sendto(sender, "x", 1, 0, (struct sockaddr *) &to, sizeof to));
+}
+
+static struct sockaddr_in loopback(int port) {
+    return (struct sockaddr_in) {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+}
+
+static int call(struct sockaddr_in to) {
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    MUST(connect(fd, (struct sockaddr *) &to, sizeof to));
+    return fd;
+}
+
+/* {the calling end, the listener that has not accepted it} */
+static void call_own(int fds[2]) {
+    struct sockaddr_in address = loopback(0);
+    socklen_t length = sizeof address;
+    fds[1] = socket(AF_INET, SOCK_STREAM, 0);
+    MUST(bind(fds[1], (struct sockaddr *) &address, length));
+    MUST(listen(fds[1], 1));
+    MUST(getsockname(fds[1], (struct sockaddr *) &address, &length));
+    fds[0] = call(address);
+}
+
+static void tcp_urgent(void) {
+    int fds[2];
+    call_own(fds);
+    MUST(accept(fds[1], NULL, NULL));
+    MUST(send(fds[0], "!", 1, MSG_OOB));
+}
+
+static void tcp_early(void) {
+    int fds[2];
+    call_own(fds);
+    MUST(send(fds[0], "early", 5, 0));
+}
+
+/* Calls from a port to the same port: a simultaneous open with itself. */
+static void tcp_self(void) {
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in address = loopback(0);
+    socklen_t length = sizeof address;
+    MUST(bind(fd, (struct sockaddr *) &address, length));
+    MUST(getsockname(fd, (struct sockaddr *) &address, &length));
+    MUST(connect(fd, (struct sockaddr *) &address, length));
+}
+
+static void signal_io(void) {
+    int pair[2];
+    MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+    MUST(fcntl(pair[0], F_SETFL, O_ASYNC));
+}
+
+static void path_handle(void) {
+    int pipes[2];
+    char path[40];
+    MUST(pipe(pipes));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", pipes[0]);
+    MUST(open(path, O_PATH));
+}
+
+static void segment_part(void) {
+    MUST(segment = shmget(IPC_PRIVATE, 65536, IPC_CREAT | 0600));
+    char *at = shmat(segment, NULL, 0);
+    MUST(shmctl(segment, IPC_RMID, NULL));
+    MUST(mprotect(at + 8192, 4096, PROT_READ));
+}
+
+static void cpu_timer(void) {
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    timer_t timer;
+    MUST(timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer));
+}
+
+static void make(const char *kind) {
+    if (!strcmp(kind, "shared-files")) child(CLONE_FILES | SIGCHLD);
+    else if (!strcmp(kind, "shared-memory")) MUST(clone(sleeper, shared_stack(), CLONE_VM | SIGCHLD, NULL));
+    else if (!strcmp(kind, "exit-signal")) child(0);
+    else if (!strcmp(kind, "thread-directory")) start(own_directory);
+    else if (!strcmp(kind, "thread-filter")) start(own_filter);
+    else if (!strcmp(kind, "session")) leaderless_session();
+    else if (!strcmp(kind, "deleted-program")) MUST(unlink("odd"));
+    else if (!strcmp(kind, "other-name")) {
+        MUST(open("one", O_RDWR | O_CREAT, 0600));
+        MUST(link("one", "two"));
+        MUST(unlink("one"));
+    } else if (!strcmp(kind, "path-handle")) path_handle();
+    else if (!strcmp(kind, "signal-io")) signal_io();
+    else if (!strcmp(kind, "segment")) MUST(segment = shmget(IPC_PRIVATE, 65536, IPC_CREAT | 0600));
+    else if (!strcmp(kind, "segment-part")) segment_part();
+    else if (!strcmp(kind, "datagram")) datagram();
+    else if (!strcmp(kind, "cpu-timer")) cpu_timer();
+    else if (!strcmp(kind, "tcp-urgent")) tcp_urgent();
+    else if (!strcmp(kind, "tcp-early")) tcp_early();
+    else if (!strcmp(kind, "tcp-self")) tcp_self();
+    else if (!strncmp(kind, "tcp-to:", 7)) call(loopback(atoi(kind + 7)));
+    else if (!strcmp(kind, "user")) {
+        MUST(chmod(".", 0777));
+        MUST(setresuid(65534, 65534, 65534));
+    } else if (!strcmp(kind, "host-name")) MUST(unshare(CLONE_NEWUTS));
+    else {
+        fprintf(stderr, "unknown kind %s\n", kind);
+        exit(64);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) return 64;
+    MUST(chdir(argv[1]));
+    make(argv[2]);
+    MUST(open("ready", O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+    wait_for_end();
+    if (segment >= 0) shmctl(segment, IPC_RMID, NULL);
+    FILE *result = fopen("result.new", "w");
+    fputs("PASS\n", result);
+    fclose(result);
+    MUST(rename("result.new", "result"));
+    return 0;
+}

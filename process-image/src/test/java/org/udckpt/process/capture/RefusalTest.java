@@ -1,0 +1,94 @@
+package org.udckpt.process.capture;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.udckpt.process.linux.Syscall;
+
+/** What cannot be captured is refused by name, with rank, process and descriptor, and the program goes on unharmed. */
+@Timeout(180)
+class RefusalTest {
+    @ParameterizedTest
+    @CsvSource({"io_uring, io_uring cannot, false", "userfaultfd, userfaultfd cannot, true", "netlink, netlink socket, true",
+        "inotify, inotify, true", "sysv_sem, semaphore set, false"})
+    void byName(String feature, String words, boolean descriptor) throws Exception {
+        try (Target target = Target.feature(feature, Target.LIBRARY)) {
+            for (int round = 0; round < 3; round++) {
+                CaptureRefused refused = assertThrows(CaptureRefused.class, () -> Capture.take(target.request()).close());
+                assertTrue(refused.getMessage().contains(words), refused.getMessage());
+                assertEquals(0, refused.rank());
+                assertTrue(target.processes().contains(refused.pid()), refused.getMessage());
+                assertEquals(descriptor, refused.descriptor() >= 0, refused.getMessage());
+                Thread.sleep(10);
+            }
+            assertEquals("PASS", target.verdict().split(" ")[0]);
+        }
+    }
+
+    /** What a restart would not make as it was: named while the program still runs. */
+    @ParameterizedTest
+    @CsvSource({"shared-files, CLONE_FILES", "shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD", "thread-directory, working directory of its own",
+        "thread-filter, system call filter", "session, has lost its leader", "deleted-program, was deleted or replaced", "other-name, another name",
+        "path-handle, O_PATH", "signal-io, O_ASYNC", "segment, nobody attached", "segment-part, only a part of System V segment",
+        "datagram, would not keep its sender", "cpu-timer, CPU time of a thread", "tcp-self, connected to itself"})
+    void oddities(String kind, String words) throws Exception {
+        refusedTwice(kind, words);
+    }
+
+    /** Both addresses are named, so that the user can find who it is. */
+    @Test
+    void tcpToOutsideOfTheJob() throws Exception {
+        try (ServerSocket outside = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
+            refusedTwice("tcp-to:" + outside.getLocalPort(), "-> 127.0.0.1:" + outside.getLocalPort() + ": the other end of this TCP socket is outside of the job");
+        }
+    }
+
+    /** What may be over the next time, and can never be looked at without harm. */
+    @ParameterizedTest
+    @CsvSource({"tcp-urgent, an urgent byte", "tcp-early, before it was accepted"})
+    void anotherTime(String kind, String words) throws Exception {
+        try (Target target = Target.own("odd", kind)) {
+            CaptureFailed failed = assertThrows(CaptureFailed.class, () -> Capture.take(target.request()).close());
+            assertTrue(failed.getMessage().contains(words), failed.getMessage());
+            assertEquals("PASS", target.verdict());
+        }
+    }
+
+    /** What only root can do. */
+    @ParameterizedTest
+    @CsvSource({"user, other user or group ids", "host-name, uts namespace of its own"})
+    void oddPrivileges(String kind, String words) throws Exception {
+        assumeTrue(Syscall.call(107 /* geteuid */) == 0, "not root");
+        refusedTwice(kind, words);
+    }
+
+    private static void refusedTwice(String kind, String words) throws Exception {
+        try (Target target = Target.own("odd", kind)) {
+            for (int round = 0; round < 2; round++) {
+                CaptureRefused refused = assertThrows(CaptureRefused.class, () -> Capture.take(target.request()).close());
+                assertTrue(refused.getMessage().contains(words), refused.getMessage());
+            }
+            assertEquals("PASS", target.verdict());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"threads"})
+    void oneRefusalSparesAllRanks(String feature) throws Exception {
+        try (Target good = Target.feature(feature, Target.LIBRARY); Target bad = Target.feature("netlink", Target.LIBRARY)) {
+            CaptureRequest both = new CaptureRequest(List.of(new CaptureRequest.Root(0, good.pid), new CaptureRequest.Root(1, bad.pid)), CaptureRequest.StandardStreams.NONE);
+            assertEquals(1, assertThrows(CaptureRefused.class, () -> Capture.take(both).close()).rank());
+            assertEquals("PASS", good.verdict().split(" ")[0]);
+            assertEquals("PASS", bad.verdict().split(" ")[0]);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package org.udckpt.process.capture;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+
+/**
+ * A program under test, with the library preloaded, in a scratch directory of its own. It is an orphan that this JVM
+ * adopts as a subreaper: never a child that the JVM itself started, whose stops the JVM's reaper would steal.
+ */
+final class Target implements AutoCloseable {
+    static final Path NATIVE = Path.of(System.getProperty("udckpt.native"));
+    static final Path LIBRARY = NATIVE.resolve("libudckpt.so");
+    private static final Path SOURCES = Path.of(System.getProperty("udckpt.root"), "process-image/src/test/capture");
+    private static final int PR_SET_CHILD_SUBREAPER = 36, SIGKILL = 9, READY_MS = 60_000, COMM_MOST = 15;
+
+    final Path directory;
+    final int pid;
+    private final PidFd handle;
+    private final Path program;
+
+    private Target(Path directory, Path program, int pid) {
+        this.directory = directory;
+        this.program = program;
+        this.pid = pid;
+        this.handle = new PidFd(pid);
+    }
+
+    /** One of the feature programs of src/test/c, when it says that it is ready. */
+    static Target feature(String name, Path library) throws IOException, InterruptedException {
+        Path directory = Files.createTempDirectory("capture-" + name);
+        Target target = start(NATIVE.resolve("features").resolve(name), directory, library, directory.toString());
+        target.await(directory.resolve("ready"), READY_MS);
+        return target;
+    }
+
+    /** One of the programs of src/test/capture; it makes the file ready in argv[1], and gets the arguments from argv[2] on. */
+    static Target own(String name, String... arguments) throws IOException, InterruptedException {
+        Path directory = Files.createTempDirectory("capture-" + name);
+        Path program = directory.resolve(name);
+        run(directory, List.of("gcc", "-O1", "-g", "-Wall", "-pthread", "-o", program.toString(), SOURCES.resolve(name + ".c").toString()));
+        List<String> all = new ArrayList<>(List.of(directory.toString()));
+        all.addAll(List.of(arguments));
+        Target target = start(program, directory, LIBRARY, all.toArray(String[]::new));
+        target.await(directory.resolve("ready"), READY_MS);
+        return target;
+    }
+
+    private static Target start(Path program, Path directory, Path library, String... arguments) throws IOException, InterruptedException {
+        LinuxError.check(Syscall.call(Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, 1), "prctl");
+        List<String> command = new ArrayList<>(List.of("sh", "-c", "setsid env ${PRELOAD:+LD_PRELOAD=$PRELOAD} \"$0\" \"$@\" </dev/null >out 2>&1 & echo $!", program.toString()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
+        builder.environment().remove("UDCKPT_RUNTIME_DIR");
+        if (library != null) {
+            builder.environment().put("PRELOAD", library.toString());
+        }
+        Process shell = builder.start();
+        int pid = Integer.parseInt(shell.inputReader(StandardCharsets.US_ASCII).readLine());
+        shell.waitFor();
+        return new Target(directory, program, pid);
+    }
+
+    private static void run(Path directory, List<String> command) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (process.waitFor() != 0) {
+            throw new IllegalStateException(command + " failed: " + output);
+        }
+    }
+
+    CaptureRequest request() {
+        return new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)), CaptureRequest.StandardStreams.NONE);
+    }
+
+    void await(Path file, long milliseconds) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + milliseconds * 1_000_000;
+        while (!Files.exists(file)) {
+            boolean over = System.nanoTime() > deadline || !alive();
+            if (over && !Files.exists(file)) {
+                String result = Files.exists(directory.resolve("result")) ? Files.readString(directory.resolve("result")) : "";
+                throw new AssertionError(program.getFileName() + ": no " + file.getFileName() + "; " + result + Files.readString(directory.resolve("out"))
+                        + (alive() ? Proc.text("/proc/" + pid + "/status") : " it has ended"));
+            }
+            Thread.sleep(2);
+        }
+    }
+
+    /** Asks the program to finish; its verdict. */
+    String verdict() throws IOException, InterruptedException {
+        Files.createFile(directory.resolve("finish"));
+        Path result = directory.resolve("result");
+        await(result, READY_MS);
+        for (int round = 0; round < READY_MS / 2 && Files.size(result) == 0; round++) {
+            Thread.sleep(2); // some programs make the file first and write it then
+        }
+        return Files.readString(result).strip();
+    }
+
+    boolean alive() {
+        try {
+            return !Proc.stat(pid)[0].equals("Z");
+        } catch (LinuxError gone) {
+            return false;
+        }
+    }
+
+    /** Processes that run this target's program, ended ones not counted. */
+    List<Integer> processes() {
+        List<Integer> found = new ArrayList<>();
+        for (int one : Proc.numbers("/proc")) {
+            try {
+                if (program.toString().equals(org.udckpt.process.linux.Files.readLink("/proc/" + one + "/exe"))) {
+                    found.add(one);
+                }
+            } catch (LinuxError gone) {
+                continue; // it ended in between, or is a kernel thread
+            }
+        }
+        return found;
+    }
+
+    /** Those that are there at three looks: some programs have children that end at once. */
+    List<Integer> lasting() throws InterruptedException {
+        List<Integer> found = processes();
+        for (int look = 0; look < 2; look++) {
+            Thread.sleep(50);
+            found.retainAll(processes());
+        }
+        return found;
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (int one : processes()) {
+            Syscall.call(Syscall.KILL, one, SIGKILL);
+        }
+        handle.signal(SIGKILL);
+        handle.close();
+        Syscall.call(Syscall.WAIT4, pid, Scratch.data().address(), 0, 0);
+        reapAdopted();
+        try (Stream<Path> files = Files.walk(directory)) {
+            files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+        }
+    }
+
+    /** Orphans that this JVM adopted and that have ended: by their name, for a child that the JVM started is its own to wait for. */
+    void reapAdopted() {
+        String name = program.getFileName().toString();
+        String ended = "(" + name.substring(0, Math.min(name.length(), COMM_MOST)) + ") Z " + ProcessHandle.current().pid() + " ";
+        for (int one : Proc.numbers("/proc")) {
+            try {
+                if (Proc.text("/proc/" + one + "/stat").contains(ended)) {
+                    Syscall.call(Syscall.WAIT4, one, Scratch.data().address(), 1, 0);
+                }
+            } catch (LinuxError gone) {
+                continue; // it ended in between
+            }
+        }
+    }
+}

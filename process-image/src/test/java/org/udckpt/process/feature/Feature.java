@@ -1,0 +1,42 @@
+package org.udckpt.process.feature;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * One program of process-image/src/test/c and what a checkpoint of it must come to.
+ *
+ * @param refusal a word that the refusal must contain, or null: a checkpoint of this program must succeed
+ * @param mayRestore the checkpoint may also succeed; then the program must be right after a restore
+ */
+record Feature(String name, String refusal, boolean mayRestore) {
+    private static Feature of(String name) {
+        return switch (name) {
+            case "io_uring" -> new Feature(name, "io_uring", false);
+            case "userfaultfd" -> new Feature(name, "userfaultfd", false);
+            case "netlink" -> new Feature(name, "socket", false);
+            case "sysv_sem" -> new Feature(name, "semaphore", true);
+            case "inotify" -> new Feature(name, "inotify", true);
+            case "signalfd" -> new Feature(name, "signalfd", true);
+            case "file_locks" -> new Feature(name, "lock", true);
+            default -> new Feature(name, null, true);
+        };
+    }
+
+    /** All that were built, or those that -Dudckpt.features=a,b names. */
+    static List<Feature> all(Path programs) throws IOException {
+        String chosen = System.getProperty("udckpt.features", "");
+        List<String> names = chosen.isEmpty() ? List.of() : List.of(chosen.split(","));
+        try (Stream<Path> files = Files.list(programs)) {
+            List<Feature> found = files.map(f -> f.getFileName().toString()).filter(n -> names.isEmpty() || names.contains(n)).sorted()
+                    .map(Feature::of).toList();
+            if (found.isEmpty()) {
+                throw new IllegalStateException("no feature program in " + programs + (names.isEmpty() ? "" : " is called " + chosen));
+            }
+            return found;
+        }
+    }
+}

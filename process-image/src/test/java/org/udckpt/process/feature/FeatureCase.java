@@ -1,0 +1,130 @@
+package org.udckpt.process.feature;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.udckpt.process.capture.CaptureFailed;
+import org.udckpt.process.capture.CaptureRefused;
+
+/**
+ * One feature program through a chain of: run, checkpoint at a random moment, go on, kill -9 of the whole tree, change
+ * of its files, restore; then it is asked for its verdict.
+ */
+final class FeatureCase {
+    private static final int READY_SECONDS = 20;
+    private static final int FINISH_SECONDS = 25;
+
+    private final Feature feature;
+    private final Installation installation;
+    private final Path directory;
+    private final Random random;
+
+    /** @param directory an empty one; it stays when the case fails */
+    FeatureCase(Feature feature, Installation installation, Path directory, long seed) {
+        this.feature = feature;
+        this.installation = installation;
+        this.directory = directory;
+        this.random = new Random(seed ^ feature.name().hashCode());
+    }
+
+    void run(int generations) throws Exception {
+        Path work = Files.createDirectories(directory.resolve("work"));
+        ShepherdProcess shepherd = new ShepherdProcess(installation.shepherd(), directory.resolve("s0"), directory.resolve("output"));
+        int first = 0;
+        try {
+            int pid = first = shepherd.spawn(directory.resolve("spec"), work,
+                    List.of(installation.program(feature.name()).toString(), work.toString()), installation.environment());
+            awaitReady(shepherd, pid, work);
+            for (int generation = 1; generation <= generations; generation++) {
+                Thread.sleep(random.nextInt(250));
+                try (SavedJob saved = checkpoint(pid, shepherd, generation, work)) {
+                    if (saved == null) {
+                        break; // refused, as it may be: the program goes on and gives its verdict below
+                    }
+                    Thread.sleep(random.nextInt(100));
+                    check(!Files.exists(work.resolve("result")), "the original was hurt by the checkpoint", work, shepherd);
+                    shepherd.close(); // kill -9 of all that runs below it
+                    spoilFiles(work);
+                    Path socket = directory.resolve("s" + generation);
+                    shepherd = saved.newShepherd(installation.shepherd(), socket, directory.resolve("output"));
+                    pid = saved.restore(shepherd);
+                }
+                Thread.sleep(random.nextInt(200));
+            }
+            finish(shepherd, pid, work);
+        } finally {
+            shepherd.close();
+            Leftovers.remove(first);
+        }
+    }
+
+    private void awaitReady(ShepherdProcess shepherd, int pid, Path work) throws Exception {
+        for (int round = 0; !Files.exists(work.resolve("ready")); round++) {
+            check(!shepherd.exited(pid), "it ended before it was ready", work, shepherd);
+            check(round < READY_SECONDS * 100, "it was not ready after " + READY_SECONDS + " s", work, shepherd);
+            Thread.sleep(10);
+        }
+    }
+
+    private SavedJob checkpoint(int pid, ShepherdProcess shepherd, int generation, Path work) throws IOException {
+        try {
+            SavedJob saved = SavedJob.capture(pid, shepherd);
+            if (!feature.mayRestore()) {
+                saved.close();
+                throw new AssertionError(feature.name() + " was captured, but it has to be refused");
+            }
+            return saved;
+        } catch (CaptureRefused refused) {
+            if (feature.refusal() == null || !refused.getMessage().toLowerCase().contains(feature.refusal())) {
+                throw new AssertionError("checkpoint " + generation + " of " + feature.name() + " was refused: " + refused.getMessage()
+                        + "; " + descriptors(refused.pid()), refused);
+            }
+            return null;
+        } catch (CaptureFailed failed) {
+            check(!Files.exists(work.resolve("result")), "it failed before checkpoint " + generation, work, shepherd);
+            throw failed;
+        }
+    }
+
+    private static String descriptors(int pid) {
+        try (Stream<Path> files = Files.list(Path.of("/proc/" + pid + "/fd"))) {
+            return files.map(f -> f.getFileName() + "=" + org.udckpt.process.linux.Files.readLink(f.toString())).sorted().toList().toString();
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+
+    private void finish(ShepherdProcess shepherd, int pid, Path work) throws Exception {
+        check(!Files.exists(work.resolve("result")), "it failed before it was asked", work, shepherd);
+        Files.createFile(work.resolve("finish"));
+        int status = shepherd.awaitExit(pid, FINISH_SECONDS);
+        check(status == 0, "it ended with wait status 0x" + Integer.toHexString(status), work, shepherd);
+        check(Files.readString(work.resolve("result")).equals("PASS\n"), "its verdict is not PASS", work, shepherd);
+    }
+
+    private void check(boolean condition, String what, Path work, ShepherdProcess shepherd) throws IOException {
+        if (!condition) {
+            Path result = work.resolve("result");
+            throw new AssertionError(feature.name() + ": " + what + "; "
+                    + (Files.exists(result) ? "verdict: " + Files.readString(result).strip() + "; " : "") + shepherd.printed());
+        }
+    }
+
+    /** What a job does to its files after a checkpoint has to be undone by a restart: both ends of each *.data change here. */
+    private static void spoilFiles(Path work) throws IOException {
+        try (Stream<Path> files = Files.list(work)) {
+            for (Path file : files.filter(f -> f.toString().endsWith(".data")).toList()) {
+                try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                    channel.write(ByteBuffer.wrap(new byte[7]), 0);
+                    channel.write(ByteBuffer.wrap("from a future that never was\n".repeat(300).getBytes()), channel.size());
+                }
+            }
+        }
+    }
+}

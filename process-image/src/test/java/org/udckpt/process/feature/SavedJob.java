@@ -1,0 +1,100 @@
+package org.udckpt.process.feature;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.process.capture.Capture;
+import org.udckpt.process.capture.CaptureRequest;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.restore.RestoreTarget;
+import org.udckpt.process.restore.Restorer;
+
+/** A checkpoint in this process's memory: what the image would hold. */
+final class SavedJob implements AutoCloseable {
+    private final JobImage image;
+    private final List<MemorySource> memory;
+    private final Arena arena;
+
+    private SavedJob(JobImage image, List<MemorySource> memory, Arena arena) {
+        this.image = image;
+        this.memory = memory;
+        this.arena = arena;
+    }
+
+    /** Captures the tree of a process that a shepherd started. */
+    static SavedJob capture(int pid, ShepherdProcess shepherd) {
+        CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)), CaptureRequest.StandardStreams.of((int) shepherd.pid()));
+        try (Capture capture = Capture.take(request)) {
+            for (int snapshot : capture.snapshotPids()) {
+                shepherd.tell("expect " + snapshot);
+            }
+            Arena arena = Arena.ofShared();
+            List<MemorySource> memory = new ArrayList<>();
+            for (MemorySource source : capture.sources()) {
+                memory.add(new SavedMemory(source, arena));
+            }
+            return new SavedJob(capture.image(), memory, arena);
+        }
+    }
+
+    JobImage image() {
+        return image;
+    }
+
+    List<MemorySource> memory() {
+        return memory;
+    }
+
+    /** The same checkpoint, as another machine might have made it. It needs this one's memory: close only this one. */
+    SavedJob as(JobImage other, List<MemorySource> contents) {
+        return new SavedJob(other, contents, arena);
+    }
+
+    /** The time namespace makes CLOCK_MONOTONIC go on from the checkpoint's value. */
+    ShepherdProcess newShepherd(Path binary, Path socket, Path output) throws IOException, InterruptedException {
+        long offset = image.clocks().monotonicNs() - System.nanoTime();
+        return new ShepherdProcess(binary, socket, output, "--restore", Long.toString(offset));
+    }
+
+    /** Restores into a shepherd's namespaces; the pid of the first process as this one sees it. */
+    int restore(ShepherdProcess shepherd) {
+        Map<Integer, Integer> pids = Restorer.restore(image, memory, new Target(shepherd));
+        return pids.get(image.processes().getFirst().pid());
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+    }
+
+    private record Target(ShepherdProcess shepherd) implements RestoreTarget {
+        @Override
+        public int stub(int pid) {
+            return shepherd.ask("stub " + pid);
+        }
+
+        @Override
+        public int pmi(int rank, byte[] queued) {
+            throw new IllegalStateException("a feature program has no process manager");
+        }
+
+        @Override
+        public void taken(int descriptor) {
+            throw new IllegalStateException("a feature program has no process manager");
+        }
+
+        @Override
+        public void go() {
+            shepherd.tell("go");
+        }
+
+        @Override
+        public Path agentSocket() {
+            throw new IllegalStateException("a feature program has no agent");
+        }
+    }
+}
