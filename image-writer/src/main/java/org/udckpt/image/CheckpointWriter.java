@@ -1,0 +1,192 @@
+package org.udckpt.image;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Writes one checkpoint. It exists once {@link #commit} has returned; {@link #close} before that removes all of it.
+ *
+ * <pre>{@code
+ * try (CheckpointWriter w = CheckpointWriter.create(dir, WriterOptions.of(key))) {
+ *     NodeWriter node = w.node(0, "hostname");
+ *     node.memory(pid, ranges, source);
+ *     node.table("threads", ThreadState.class, threads);
+ *     w.statistics(phaseTimes);
+ *     Manifest manifest = w.commit(CheckpointInfo.now(4, Map.of("job", "cg")));
+ * }
+ * }</pre>
+ *
+ * <p>Order of durability: stripe files and tables are synced and their lengths checked, then the directory that
+ * names them and the one that names it; then the manifest is written under another name, synced, renamed, and the
+ * directory synced again. A crash at any point leaves either no manifest or a whole checkpoint.
+ */
+public final class CheckpointWriter implements Closeable {
+    static final String PHASES = "phases";
+
+    private enum State { OPEN, COMMITTED, FAILED, CLOSED }
+
+    private final Path directory;
+    private final long id;
+    private final WriterOptions options;
+    private final List<NodeWriter> nodes = new ArrayList<>();
+    private final List<Manifest.FileEntry> files = new ArrayList<>();
+    private final List<PhaseTime> phases = new ArrayList<>();
+    private final Set<String> tables = new HashSet<>(Set.of(PHASES));
+    private final Set<Integer> indices = new HashSet<>();
+    private State state = State.OPEN;
+
+    private CheckpointWriter(Path directory, WriterOptions options) {
+        this.directory = directory;
+        this.id = ImageNames.id(directory).orElseThrow();
+        this.options = options;
+    }
+
+    /**
+     * Begins a checkpoint in a directory of its own with a new number.
+     *
+     * @param parent the directory of all checkpoints; made when it is not there (but not its parents)
+     */
+    public static CheckpointWriter create(Path parent, WriterOptions options) throws IOException {
+        Path directory = new CheckpointIds(parent.toAbsolutePath(), options.storage()).claim(WriterLease.own());
+        return new CheckpointWriter(directory, options);
+    }
+
+    /** The number of the checkpoint, from 1. */
+    public long id() {
+        return id;
+    }
+
+    /** The name to show: {@code ckpt-0001}. */
+    public String name() {
+        return ImageNames.directory(id);
+    }
+
+    /** Where it is written. */
+    public Path directory() {
+        return directory;
+    }
+
+    /** Begins a node's share. {@code index} from 0, each once. */
+    public synchronized NodeWriter node(int index, String host) {
+        checkOpen();
+        if (index < 0 || !indices.add(index)) {
+            throw new IllegalArgumentException("node " + index + " is negative or was begun before");
+        }
+        NodeWriter node = new NodeWriter(directory, new Manifest.Node(index, host), options);
+        nodes.add(node);
+        return node;
+    }
+
+    /** Writes a table of the whole job; "phases" is taken. See {@link NodeWriter#table}. */
+    public synchronized <T> void table(String name, Class<T> type, List<? extends T> rows) throws IOException {
+        checkOpen();
+        String file = ImageNames.jobTable(name);
+        if (!tables.add(name)) {
+            throw new IllegalArgumentException("table '" + name + "' was written before, or is the image's own");
+        }
+        // Whoever catches a failure must not be able to commit without the table.
+        state = State.FAILED;
+        files.add(NodeWriter.writeTable(directory.resolve(file), type, rows, options.storage()));
+        state = State.OPEN;
+    }
+
+    /** Adds measured phases to the table {@code phases}. The writer itself adds WRITE and COMMIT of the job. */
+    public synchronized void statistics(List<PhaseTime> measured) {
+        checkOpen();
+        phases.addAll(measured);
+    }
+
+    /**
+     * Waits for all memory and makes the checkpoint exist. When this throws, the checkpoint has failed: close it.
+     *
+     * @throws ImageError.NoSpace when the file system is full
+     * @throws IOException        whatever else went wrong; nothing is tried twice
+     */
+    public synchronized Manifest commit(CheckpointInfo info) throws IOException {
+        checkOpen();
+        state = State.FAILED;
+        List<NodePart> parts = new ArrayList<>();
+        for (NodeWriter node : nodes) {
+            parts.add(node.finish());
+        }
+        parts.sort(Comparator.comparingInt(part -> part.node().index()));
+        Manifest manifest = describe(info, parts);
+        publish(manifest);
+        state = State.COMMITTED;
+        return manifest;
+    }
+
+    private Manifest describe(CheckpointInfo info, List<NodePart> parts) throws IOException {
+        long commitBegin = System.nanoTime();
+        parts.forEach(part -> files.addAll(part.files()));
+        long writeNanos = parts.stream().mapToLong(NodePart::writeNanos).max().orElse(0);
+        options.storage().syncDirectory(directory);
+        options.storage().syncDirectory(directory.getParent());
+        phases.add(new PhaseTime(PhaseTime.JOB, Phase.WRITE, writeNanos));
+        phases.add(new PhaseTime(PhaseTime.JOB, Phase.COMMIT, System.nanoTime() - commitBegin));
+        files.add(NodeWriter.writeTable(directory.resolve(ImageNames.jobTable(PHASES)), PhaseTime.class, phases, options.storage()));
+        files.sort(Comparator.comparing(Manifest.FileEntry::name));
+        StopTimes stops = StopTimes.of(phases);
+        return new Manifest(id, info.takenAt(), info.architecture(), options.integrity(), info.ranks(),
+                parts.stream().mapToLong(NodePart::bytes).sum(), files.stream().mapToLong(Manifest.FileEntry::length).sum(),
+                stops.max(), stops.median(), writeNanos, new TreeMap<>(info.labels()),
+                parts.stream().map(NodePart::node).toList(), files);
+    }
+
+    private void publish(Manifest manifest) throws IOException {
+        StorageIo io = options.storage();
+        byte[] sealed = ManifestText.seal(manifest, options.key());
+        if (sealed.length > ManifestParser.MAX_BYTES) {
+            throw new IllegalStateException("a manifest of " + sealed.length + " bytes: too many files or labels");
+        }
+        Path temporary = directory.resolve(ImageNames.MANIFEST_TEMPORARY);
+        SmallFiles.write(io, temporary, sealed);
+        io.syncDirectory(directory);
+        io.rename(temporary, directory.resolve(ImageNames.MANIFEST));
+        io.syncDirectory(directory);
+    }
+
+    private void checkOpen() {
+        if (state != State.OPEN) {
+            throw new IllegalStateException(name() + " is " + state.name().toLowerCase(java.util.Locale.ROOT));
+        }
+    }
+
+    /**
+     * Ends the checkpoint. Without a successful {@link #commit} all of it is removed.
+     *
+     * @throws IOException when something cannot be removed; it is then listed as incomplete, and
+     *                     {@link Catalogue#clean()} removes it once this process has ended
+     */
+    @Override
+    public synchronized void close() throws IOException {
+        if (state == State.CLOSED) {
+            return;
+        }
+        boolean keep = state == State.COMMITTED;
+        state = State.CLOSED;
+        IOException first = null;
+        for (NodeWriter node : nodes) {
+            try {
+                node.close();
+            } catch (IOException e) {
+                first = first == null ? e : first;
+            }
+        }
+        if (!keep) {
+            CheckpointRemoval.remove(directory, options.storage());
+            // A file of a checkpoint that is gone anyway may have failed to close.
+            first = null;
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package org.udckpt.image;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * What a checkpoint consists of. Its file is written last and is the only thing that makes a checkpoint exist.
+ *
+ * @param id              number of the checkpoint, as in its directory's name
+ * @param takenAt         when the ranks were stopped
+ * @param architecture    of the processes, as {@code uname -m} names it
+ * @param integrity       what protects the stripe files
+ * @param ranks           MPI ranks in the image
+ * @param bytes           bytes of memory in the image
+ * @param storedBytes     bytes of all files together, without the manifest
+ * @param stopMaxNanos    the application's longest stop (suspend to resume) over the ranks; 0 when not measured
+ * @param stopMedianNanos the median of the same
+ * @param writeNanos      from the first page read to the last stripe file synced
+ * @param labels          whatever the job wants to find again, such as its name and command
+ * @param nodes           by index
+ * @param files           every file of the image, by name
+ */
+public record Manifest(long id, Instant takenAt, String architecture, Integrity integrity, int ranks, long bytes,
+                       long storedBytes, long stopMaxNanos, long stopMedianNanos, long writeNanos,
+                       SortedMap<String, String> labels, List<Node> nodes, List<FileEntry> files) {
+    /** The version of the format that this program writes, and the newest that it reads. */
+    public static final int VERSION = 1;
+    /** The oldest version that this program reads. */
+    public static final int OLDEST_VERSION = 1;
+
+    public Manifest {
+        labels = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(labels));
+        nodes = List.copyOf(nodes);
+        files = List.copyOf(files);
+    }
+
+    /** How the bytes of stripe files are protected; tables are always under SHA-256. */
+    public enum Integrity {
+        /** XXH3-64 per chunk: finds accidents, not intent. */
+        XXH3,
+        /** XXH3-64 and SHA-256 per chunk: also finds intent, through the MAC over the manifest. */
+        SHA256
+    }
+
+    /** A machine that ranks ran on. */
+    public record Node(int index, String host) { }
+
+    /**
+     * One file.
+     *
+     * @param name   without directory
+     * @param length bytes
+     * @param sha256 of the content, in lower-case hexadecimal; null for a stripe file
+     * @param chunks the table file whose rows cover this stripe file completely; null for a table
+     */
+    public record FileEntry(String name, long length, String sha256, String chunks) {
+        static FileEntry table(String name, long length, String sha256) {
+            return new FileEntry(name, length, sha256, null);
+        }
+
+        static FileEntry stripe(String name, long length, String chunks) {
+            return new FileEntry(name, length, null, chunks);
+        }
+    }
+
+    /** The entry of a file, null when the image has none of that name. */
+    FileEntry file(String name) {
+        return files.stream().filter(f -> f.name().equals(name)).findFirst().orElse(null);
+    }
+}

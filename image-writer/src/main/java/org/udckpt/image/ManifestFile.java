@@ -1,0 +1,72 @@
+package org.udckpt.image;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** Opens the manifest in a checkpoint directory and holds it against the files there. */
+final class ManifestFile {
+    private ManifestFile() { }
+
+    /**
+     * Reads the manifest, checks its seal, and that every file it names has its length.
+     *
+     * @throws ImageError.Missing when there is no manifest: the checkpoint never came to be
+     */
+    static Manifest load(Path directory, ImageKey key, StorageIo io) throws IOException {
+        Path file = directory.resolve(ImageNames.MANIFEST);
+        Manifest manifest;
+        try {
+            manifest = ManifestParser.open(SmallFiles.read(io, file, -1, ManifestParser.MAX_BYTES), key, file);
+        } catch (ImageError.Missing e) {
+            throw new ImageError.Missing(file, "not there: no complete checkpoint");
+        }
+        OptionalLong id = ImageNames.id(directory);
+        if (id.isEmpty() || id.getAsLong() != manifest.id()) {
+            throw new ImageError.Corrupt(file, -1, "belongs to " + ImageNames.directory(manifest.id()) + ": moved or copied here");
+        }
+        for (Manifest.FileEntry entry : manifest.files()) {
+            checkLength(directory.resolve(entry.name()), entry.length(), io);
+        }
+        return manifest;
+    }
+
+    private static void checkLength(Path file, long expected, StorageIo io) throws IOException {
+        try (StorageIo.Input input = io.open(file)) {
+            if (input.length() != expected) {
+                throw new ImageError.Corrupt(file, Math.min(expected, input.length()),
+                        input.length() + " bytes long; the manifest says " + expected);
+            }
+        } catch (NoSuchFileException e) {
+            throw new ImageError.Missing(file, "not there, but the manifest names it");
+        }
+    }
+
+    /** The second half of an error about a damaged checkpoint: what to use instead. */
+    static String advice(Path directory, ImageKey key, StorageIo io) {
+        long id = ImageNames.id(directory).orElse(0);
+        try {
+            List<Path> siblings = io.list(directory.getParent());
+            for (Path sibling : siblings.reversed().stream().filter(p -> ImageNames.id(p).orElse(Long.MAX_VALUE) < id)
+                    .sorted((a, b) -> Long.compare(ImageNames.id(b).orElseThrow(), ImageNames.id(a).orElseThrow())).toList()) {
+                if (isComplete(sibling, key, io)) {
+                    return "; the newest complete checkpoint before it is " + sibling.getFileName();
+                }
+            }
+            return "; there is no complete checkpoint before it";
+        } catch (IOException e) {
+            return "; older checkpoints could not be listed (" + e.getMessage() + ")";
+        }
+    }
+
+    private static boolean isComplete(Path directory, ImageKey key, StorageIo io) throws IOException {
+        try {
+            load(directory, key, io);
+            return true;
+        } catch (ImageError e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package org.udckpt.image;
+
+import com.lmax.disruptor.BlockingWaitStrategy;
+import com.lmax.disruptor.EventHandler;
+import com.lmax.disruptor.ExceptionHandler;
+import com.lmax.disruptor.RingBuffer;
+import com.lmax.disruptor.dsl.Disruptor;
+import com.lmax.disruptor.dsl.ProducerType;
+import java.io.Closeable;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+
+/**
+ * Memory of a node's processes to its stripe files: readers fill slots of a ring, workers scan and checksum them,
+ * stripe writers append them. The ring is the only buffer, so a slow disk holds up the readers and memory stays
+ * bounded.
+ *
+ * <p>After the first failure nothing more is read or written, but slots go on around the ring until all are given
+ * back: no thread is left waiting for another that is gone.
+ */
+final class MemoryPipeline implements Closeable {
+    private final Arena arena = Arena.ofShared();
+    private final Disruptor<Slot> disruptor;
+    private final RingBuffer<Slot> ring;
+    private final ExecutorService readers;
+    private final List<Thread> threads = new ArrayList<>();
+    private final List<CompletableFuture<MemoryResult>> results = new ArrayList<>();
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private boolean closed;
+
+    MemoryPipeline(int node, WriterOptions options, List<StripeWriter> stripes) {
+        int slots = Integer.highestOneBit((int) Math.min(1 << 16, options.bufferBytes() / Slot.BYTES));
+        disruptor = new Disruptor<>(() -> new Slot(arena), slots, task -> thread("udckpt-image-" + node, task, threads),
+                ProducerType.MULTI, new BlockingWaitStrategy());
+        disruptor.setDefaultExceptionHandler(new Failing());
+        List<EventHandler<Slot>> scanners = new ArrayList<>();
+        for (int i = 0; i < options.workers(); i++) {
+            scanners.add(scanner(i, options.workers(), new Checksum(options.integrity())));
+        }
+        List<EventHandler<Slot>> writers = new ArrayList<>();
+        for (int i = 0; i < stripes.size(); i++) {
+            writers.add(writer(i, stripes));
+        }
+        disruptor.handleEventsWith(array(scanners)).then(array(writers));
+        ring = disruptor.start();
+        AtomicInteger number = new AtomicInteger();
+        readers = Executors.newFixedThreadPool(options.readers(),
+                task -> thread("udckpt-read-" + node + "-" + number.getAndIncrement(), task, null));
+    }
+
+    private static Thread thread(String name, Runnable task, List<Thread> list) {
+        Thread thread = Thread.ofPlatform().daemon().name(name).unstarted(task);
+        if (list != null) {
+            list.add(thread);
+        }
+        return thread;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static EventHandler<Slot>[] array(List<EventHandler<Slot>> handlers) {
+        return handlers.toArray(EventHandler[]::new);
+    }
+
+    private EventHandler<Slot> scanner(int index, int count, Checksum checksum) {
+        return (slot, sequence, endOfBatch) -> {
+            if (sequence % count == index && failure.get() == null) {
+                slot.scan(checksum);
+            }
+        };
+    }
+
+    private EventHandler<Slot> writer(int index, List<StripeWriter> stripes) {
+        StripeWriter stripe = stripes.get(index);
+        return (slot, sequence, endOfBatch) -> {
+            if (sequence % stripes.size() == index) {
+                stripe.accept(slot, this);
+            }
+            if (endOfBatch) {
+                stripe.flush(this);
+            }
+        };
+    }
+
+    /** Queues a process; its result also fails with any other process's failure, since the checkpoint then does. */
+    synchronized CompletableFuture<MemoryResult> submit(MemoryJob job) {
+        readers.execute(() -> job.produce(this));
+        results.add(job.result());
+        return job.result();
+    }
+
+    /** Claims a slot (waiting while the ring is full), has it filled and passes it on. */
+    void publish(Consumer<Slot> filler) {
+        long sequence = ring.next();
+        try {
+            filler.accept(ring.get(sequence));
+        } finally {
+            ring.publish(sequence);
+        }
+    }
+
+    /** The first thing that went wrong, null as long as nothing has. */
+    Throwable failure() {
+        return failure.get();
+    }
+
+    void fail(Throwable cause) {
+        failure.compareAndSet(null, cause);
+    }
+
+    /** Waits for all processes queued so far; their failures are in {@link #failure()}. */
+    void await() {
+        List<CompletableFuture<MemoryResult>> queued;
+        synchronized (this) {
+            queued = List.copyOf(results);
+        }
+        for (CompletableFuture<MemoryResult> result : queued) {
+            result.handle((value, error) -> null).join();
+        }
+    }
+
+    /** Stops everything; unfinished processes fail. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        fail(new java.util.concurrent.CancellationException("the checkpoint was given up"));
+        await();
+        readers.shutdown();
+        disruptor.shutdown();
+        for (Thread thread : threads) {
+            join(thread);
+        }
+        arena.close();
+    }
+
+    private static void join(Thread thread) {
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Handlers must outlive their failures: see the class comment. */
+    private final class Failing implements ExceptionHandler<Slot> {
+        @Override
+        public void handleEventException(Throwable cause, long sequence, Slot slot) {
+            fail(cause);
+        }
+
+        @Override
+        public void handleOnStartException(Throwable cause) {
+            fail(cause);
+        }
+
+        @Override
+        public void handleOnShutdownException(Throwable cause) {
+            fail(cause);
+        }
+    }
+}

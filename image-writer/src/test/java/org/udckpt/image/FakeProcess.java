@@ -1,0 +1,70 @@
+package org.udckpt.image;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeMap;
+
+/** A process whose memory is random: ranges with gaps, some pages of zeros, some runs of them. */
+final class FakeProcess implements PageSource {
+    final int id;
+    final TreeMap<Long, byte[]> memory = new TreeMap<>();
+
+    FakeProcess(int id, Random random, int ranges, int mostPages) {
+        this.id = id;
+        long address = 0x400000;
+        for (int i = 0; i < ranges; i++) {
+            int pages = 1 + random.nextInt(mostPages);
+            memory.put(address, content(random, pages));
+            address += (long) (pages + random.nextInt(3)) * Range.PAGE;
+        }
+    }
+
+    private static byte[] content(Random random, int pages) {
+        byte[] bytes = new byte[pages * Range.PAGE];
+        boolean zero = random.nextBoolean();
+        for (int page = 0; page < pages; page++) {
+            if (random.nextInt(5) == 0) {
+                zero = !zero;
+            }
+            if (!zero) {
+                // One byte is enough to make a page count, wherever it is.
+                bytes[page * Range.PAGE + random.nextInt(Range.PAGE)] = (byte) (1 + random.nextInt(255));
+            }
+        }
+        return bytes;
+    }
+
+    List<Range> ranges() {
+        List<Range> ranges = new ArrayList<>();
+        memory.forEach((address, bytes) -> ranges.add(new Range(address, bytes.length)));
+        return ranges;
+    }
+
+    long bytes() {
+        return memory.values().stream().mapToLong(bytes -> bytes.length).sum();
+    }
+
+    @Override
+    public long read(long address, MemorySegment into) throws IOException {
+        var entry = memory.floorEntry(address);
+        int at = Math.toIntExact(address - entry.getKey());
+        MemorySegment.copy(entry.getValue(), at, into, ValueLayout.JAVA_BYTE, 0, (int) into.byteSize());
+        return into.byteSize();
+    }
+
+    void assertEqualTo(MemoryReader reader) throws IOException {
+        for (var entry : memory.entrySet()) {
+            byte[] back = new byte[entry.getValue().length];
+            reader.read(entry.getKey(), MemorySegment.ofArray(back));
+            if (!Arrays.equals(back, entry.getValue())) {
+                throw new AssertionError("process " + id + ": memory at 0x" + Long.toHexString(entry.getKey()) + " differs at "
+                        + Arrays.mismatch(back, entry.getValue()));
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package org.udckpt.image;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * An image as format version 1 was first written, kept in the resources: whatever changes, it must stay readable, or
+ * the format's version must. {@link #main} made it.
+ */
+@Timeout(90)
+class GoldenImageTest {
+    record Everything(int i, long l, boolean b, String s, byte[] bytes, int[] ints, long[] longs, Phase phase) { }
+
+    sealed interface Thing {
+        record Pipe(long id, byte[] content) implements Thing { }
+
+        record Counter(long id, int value) implements Thing { }
+    }
+
+    private static final List<Thing> THINGS = List.of(new Thing.Counter(1, 42), new Thing.Counter(2, -1));
+    @TempDir
+    Path temp;
+
+    /** The directory name is part of what is sealed. */
+    private Path golden() throws Exception {
+        Path copy = Files.createDirectory(temp.resolve("ckpt-0001"));
+        var manifest = GoldenImageTest.class.getResource("/golden-v1/ckpt-0001/manifest");
+        assertNotNull(manifest, "the golden image is not among the resources");
+        try (var files = Files.list(Path.of(manifest.toURI()).getParent())) {
+            for (Path file : files.toList()) {
+                Files.copy(file, copy.resolve(file.getFileName()));
+            }
+        }
+        return copy;
+    }
+
+    @Test
+    void versionOneIsStillRead() throws Exception {
+        try (CheckpointReader reader = CheckpointReader.open(golden(), Images.KEY)) {
+            reader.verify((_, _) -> { });
+            Manifest manifest = reader.manifest();
+            assertEquals(Instant.parse("2026-11-21T00:00:00Z"), manifest.takenAt());
+            assertEquals(Map.of("job", "golden"), Map.copyOf(manifest.labels()));
+            assertEquals(List.of(new Manifest.Node(0, "host a"), new Manifest.Node(1, "host b")), manifest.nodes());
+            assertEquals(3, manifest.stopMaxNanos());
+            Everything row = reader.table("everything", Everything.class).getFirst();
+            assertEquals("1 -2 true \u00fc RESUME", row.i + " " + row.l + " " + row.b + " " + row.s + " " + row.phase);
+            assertArrayEquals(new byte[] {1, 2}, row.bytes);
+            assertArrayEquals(new int[] {3}, row.ints);
+            assertArrayEquals(new long[] {4, 5}, row.longs);
+            assertEquals(THINGS, reader.table("things", Thing.class));
+            for (int node = 0; node < 2; node++) {
+                byte[] memory = new byte[8 * Range.PAGE];
+                reader.memory(node, 10).read(0x7000, MemorySegment.ofArray(memory));
+                assertArrayEquals(memory(node), memory);
+            }
+        }
+    }
+
+    @Test
+    void anotherTypeDoesNotFit() throws Exception {
+        try (CheckpointReader reader = CheckpointReader.open(golden(), Images.KEY)) {
+            assertThrows(ImageError.Corrupt.class, () -> reader.table("things", Everything.class));
+        }
+    }
+
+    private static byte[] memory(int node) {
+        byte[] memory = new byte[8 * Range.PAGE];
+        java.util.Arrays.fill(memory, 0, Range.PAGE, (byte) (1 + node));
+        memory[7 * Range.PAGE + 1] = 9;
+        return memory;
+    }
+
+    /** Argument: the directory to write the image to. */
+    public static void main(String[] args) throws IOException {
+        WriterOptions options = Images.options().withStripes(1);
+        try (CheckpointWriter writer = CheckpointWriter.create(Path.of(args[0]), options)) {
+            for (int i = 0; i < 2; i++) {
+                byte[] memory = memory(i);
+                NodeWriter node = writer.node(i, i == 0 ? "host a" : "host b");
+                node.memory(10, List.of(new Range(0x7000, memory.length)), (address, into) -> {
+                    into.copyFrom(MemorySegment.ofArray(memory).asSlice(address - 0x7000, into.byteSize()));
+                    return into.byteSize();
+                });
+                node.table("things", Thing.class, List.of(THINGS.get(i)));
+            }
+            writer.table("everything", Everything.class, List.of(new Everything(1, -2, true, "\u00fc", new byte[] {1, 2},
+                    new int[] {3}, new long[] {4, 5}, Phase.RESUME)));
+            writer.statistics(List.of(new PhaseTime(0, Phase.SUSPEND, 1), new PhaseTime(0, Phase.RESUME, 2), new PhaseTime(1, Phase.DRAIN, 2)));
+            writer.commit(new CheckpointInfo(2, Instant.parse("2026-11-21T00:00:00Z"), "x86_64", Map.of("job", "golden")));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package org.udckpt.image;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+
+/** A writer in a process of its own: writes checkpoints, or stops in the middle of one until it is killed. */
+final class WriterMain {
+    private WriterMain() { }
+
+    /** Arguments: directory, number of checkpoints to write; 0 to hang in the first one, once its id is printed. */
+    public static void main(String[] args) throws Exception {
+        Path parent = Path.of(args[0]);
+        int count = Integer.parseInt(args[1]);
+        if (count == 0) {
+            CheckpointWriter writer = CheckpointWriter.create(parent, Images.options());
+            Images.fill(writer, Images.processes(new Random(1), 1));
+            System.out.println(writer.id());
+            Thread.sleep(60_000);
+        }
+        for (int i = 0; i < count; i++) {
+            System.out.println(Images.write(parent, Images.options(), Images.processes(new Random(i), 1)).id());
+        }
+    }
+
+    static Process start(Path parent, int count) throws Exception {
+        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        return new ProcessBuilder(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", classPath,
+                "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow", "-Xshare:auto", "-XX:TieredStopAtLevel=1",
+                WriterMain.class.getName(), parent.toString(), String.valueOf(count)))
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    }
+}
