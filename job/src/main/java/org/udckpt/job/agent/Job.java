@@ -1,0 +1,232 @@
+package org.udckpt.job.agent;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.udckpt.address.AddressMap;
+import org.udckpt.address.CountersFile;
+import org.udckpt.address.HostAddress;
+import org.udckpt.address.TranslationTable;
+import org.udckpt.job.command.CommandServer;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.launch.DeviceChoice;
+import org.udckpt.job.launch.HostAddresses;
+import org.udckpt.job.launch.Shepherd;
+import org.udckpt.job.launch.ShepherdListener;
+import org.udckpt.job.launch.SoftPorts;
+import org.udckpt.job.pmi.PmiListener;
+import org.udckpt.job.pmi.PmiServer;
+import org.udckpt.job.pmi.PmiState;
+import org.udckpt.job.pmi.ProcessMapping;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.runtime.JobFile;
+import org.udckpt.job.runtime.ProcessTimes;
+import org.udckpt.job.runtime.RuntimeDirectory;
+import org.udckpt.ud.ControlServer;
+
+/** A job of this machine while its agent (this process) runs: all parts, opened in order, closed in reverse. */
+public final class Job implements AutoCloseable {
+    private static final int FORCED_CODE = 128 + Signals.SIGINT; // as shells have it for a command that ^C ended
+    private static final String DEFAULT_NET = "127.77";
+    private static final int TABLE_ENTRIES_MIN = 1 << 16; // a sparse file: what is not in use costs nothing
+    private static final int QUEUE_PAIRS_PER_RANK = 64; // generous: UCX makes one or two per worker
+
+    private final Settings settings;
+    private final JobFacts facts;
+    private final Closers closers = new Closers();
+    private final RuntimeDirectory runtime;
+    private final AddressMap addresses;
+    private final HostAddresses hosts;
+    private final ControlServer control;
+    private final PmiServer pmi;
+    private final CountersFile counters;
+    private final RankTable ranks;
+    private final AtomicBoolean interrupted = new AtomicBoolean();
+    private volatile Shepherd shepherd;
+
+    /**
+     * Opens everything but the ranks.
+     *
+     * @param map empty in a first life
+     * @param pmiState null in a first life
+     */
+    public Job(Settings settings, JobFacts facts, AddressMap map, PmiState pmiState) {
+        this.settings = settings;
+        this.facts = facts;
+        this.addresses = map;
+        this.ranks = new RankTable(facts.layout().ranks(), this::killRanks);
+        this.runtime = RuntimeDirectory.create(settings, facts.name());
+        closers.add(runtime::delete);
+        try {
+            writeJobFile(0);
+            hosts = closers.add(HostAddresses.reserve(facts.layout(), DeviceChoice.resolve(settings), map, SoftPorts.of(System.getenv()),
+                    System.getenv().getOrDefault("UDCKPT_SOFT_NET", DEFAULT_NET)));
+            counters = closers.add(CountersFile.create(runtime.counters(), facts.layout().ranks()));
+            TranslationTable table = closers.add(TranslationTable.create(runtime.table(), tableCapacity(facts.layout().ranks()), facts.generation()));
+            control = closers.add(ControlServer.start(runtime.path(), facts.generation(), map, table, this::hostOf, connection -> { }));
+            pmi = closers.add(openPmi(pmiState));
+        } catch (IOException | RuntimeException e) {
+            closers.close();
+            throw Failure.of("starting job " + facts.name(), e);
+        }
+    }
+
+    private Optional<HostAddress> hostOf(int rank) {
+        return rank < 0 || rank >= facts.layout().ranks() ? Optional.empty() : Optional.of(hosts.of(rank));
+    }
+
+    private static int tableCapacity(int ranks) {
+        return Math.max(TABLE_ENTRIES_MIN, ranks * QUEUE_PAIRS_PER_RANK);
+    }
+
+    private PmiServer openPmi(PmiState state) throws IOException {
+        return state != null
+                ? PmiServer.restore(runtime.pmiSocket(), state, pmiListener())
+                : PmiServer.start(runtime.pmiSocket(), "kvs_" + facts.name(), facts.layout().ranks(), ProcessMapping.format(facts.layout().ranksPerHost()), pmiListener());
+    }
+
+    private PmiListener pmiListener() {
+        return new PmiListener() {
+            @Override
+            public void aborted(int rank, int exitCode) {
+                ranks.abort(rank, exitCode);
+            }
+
+            @Override
+            public void lost(int rank) {
+                ranks.lost(rank);
+            }
+
+            @Override
+            public void refused(int rank, String reason) {
+                Messages.error("rank " + rank + " asked for something that is not supported: " + reason, null);
+            }
+        };
+    }
+
+    public ShepherdListener shepherdListener() {
+        return new ShepherdListener() {
+            @Override
+            public void exited(int hostPid, int waitStatus) {
+                ranks.exited(hostPid, waitStatus);
+            }
+
+            @Override
+            public void shepherdLost() {
+                ranks.shepherdLost();
+            }
+        };
+    }
+
+    /**
+     * The ranks' parent runs.
+     *
+     * @param agentLibrary {@link org.udckpt.job.config.Installation#agentLibrary}
+     */
+    public void attach(Shepherd started, Path agentLibrary) throws IOException {
+        shepherd = closers.add(started);
+        Signals.forward(agentLibrary, this::userSignal); // before the first rank runs: whoever sees the job's output may signal it
+        writeJobFile(started.pid());
+    }
+
+    /** The ranks run: takes commands from here on. */
+    public void open(CommandServer.Handler handler) throws IOException {
+        closers.add(CommandServer.start(runtime.commandSocket(), handler));
+    }
+
+    /** Closes something together with the job, before what was opened earlier. */
+    public <T extends AutoCloseable> T owns(T part) {
+        return closers.add(part);
+    }
+
+    private void writeJobFile(long shepherdPid) throws IOException {
+        long self = ProcessHandle.current().pid();
+        new JobFile(facts.name(), facts.imageDirectory().toString(), facts.layout().ranks(), facts.command(), self, ProcessTimes.start(self),
+                shepherdPid, shepherdPid == 0 ? 0 : ProcessTimes.start(shepherdPid), facts.generation()).write(runtime.path());
+    }
+
+    private void killRanks() {
+        signal(Signals.SIGKILL);
+    }
+
+    /** As under mpiexec, the second ^C is no question any more: the job may catch the first. */
+    private void userSignal(int number) {
+        if (number != Signals.SIGINT) {
+            signal(number);
+        } else if (!interrupted.getAndSet(true)) {
+            Messages.info("INT (^C) was sent to the ranks; once more ends the job by force");
+            signal(number);
+        } else {
+            Messages.error("INT (^C) came again: ending the job by force", null);
+            ranks.end(FORCED_CODE);
+        }
+    }
+
+    private void signal(int number) {
+        try {
+            if (shepherd != null) {
+                shepherd.signalAll(number);
+            }
+        } catch (Failure e) {
+            Messages.error(e.getMessage(), e); // the shepherd's own end is reported by its reader
+        }
+    }
+
+    /** Waits for the ranks' end; returns the job's exit code. */
+    public int await() throws InterruptedException {
+        return ranks.await();
+    }
+
+    public Settings settings() {
+        return settings;
+    }
+
+    public JobFacts facts() {
+        return facts;
+    }
+
+    public RuntimeDirectory runtime() {
+        return runtime;
+    }
+
+    /** The runtime directory that the processes' environment names: that of the job's first life. */
+    public String namedRuntime() {
+        return facts.namedRuntime() == null ? runtime.path().toString() : facts.namedRuntime();
+    }
+
+    public AddressMap addresses() {
+        return addresses;
+    }
+
+    public HostAddresses hosts() {
+        return hosts;
+    }
+
+    public ControlServer control() {
+        return control;
+    }
+
+    public PmiServer pmi() {
+        return pmi;
+    }
+
+    public RankTable ranks() {
+        return ranks;
+    }
+
+    public Shepherd shepherd() {
+        return shepherd;
+    }
+
+    public Path imageDirectory() {
+        return facts.imageDirectory();
+    }
+
+    @Override
+    public void close() {
+        ranks.closing();
+        closers.close();
+    }
+}

@@ -1,0 +1,67 @@
+package org.udckpt.job.agent;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.IntConsumer;
+import org.udckpt.job.report.Failure;
+import sun.misc.Signal;
+
+/** Passes the signals that this process gets on to the job, and names signals. */
+public final class Signals {
+    public static final int SIGKILL = 9;
+    static final int SIGINT = 2;
+    static final int SIGPIPE = 13;
+    private static final int SIGQUIT = 3;
+    // Numbers of signal(7) on x86-64.
+    private static final Map<String, Integer> FORWARDED = forwarded();
+    private static final String[] NAMES = {"0", "Hangup", "Interrupt", "Quit", "Illegal instruction", "Trace trap", "Aborted", "Bus error",
+        "Floating point exception", "Killed", "User signal 1", "Segmentation fault", "User signal 2", "Broken pipe", "Alarm clock", "Terminated"};
+
+    private Signals() {}
+
+    private static Map<String, Integer> forwarded() {
+        Map<String, Integer> numbers = new LinkedHashMap<>();
+        numbers.put("HUP", 1);
+        numbers.put("INT", SIGINT);
+        numbers.put("USR1", 10);
+        numbers.put("USR2", 12);
+        numbers.put("TERM", 15);
+        return numbers;
+    }
+
+    /**
+     * From here on each of them goes to the job; one that this process was started to ignore (nohup) stays ignored. SIGQUIT
+     * always goes, as under mpiexec: the JVM's own handler has hidden whether it was.
+     *
+     * @param agentLibrary libudckpt-agent.so
+     */
+    public static void forward(Path agentLibrary, IntConsumer toJob) {
+        QuitSignal.take(agentLibrary, () -> toJob.accept(SIGQUIT));
+        long ignored = ignored();
+        FORWARDED.forEach((name, number) -> {
+            if ((ignored >> (number - 1) & 1) == 0) {
+                Signal.handle(new Signal(name), signal -> toJob.accept(number));
+            }
+        });
+    }
+
+    private static long ignored() {
+        try {
+            for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+                if (line.startsWith("SigIgn:")) {
+                    return Long.parseUnsignedLong(line.substring("SigIgn:".length()).strip(), 16);
+                }
+            }
+            throw new IllegalStateException("/proc/self/status has no SigIgn");
+        } catch (IOException e) {
+            throw Failure.of("reading /proc/self/status", e);
+        }
+    }
+
+    public static String name(int signal) {
+        return signal < NAMES.length ? NAMES[signal] : "signal " + signal;
+    }
+}

@@ -1,0 +1,181 @@
+package org.udckpt.job.checkpoint;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.udckpt.image.Catalogue;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.Phase;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.command.CommandServer.Progress;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.Keys;
+
+/** Takes a job's checkpoints, one at a time. A checkpoint that fails is reported and cleaned away; the job goes on. */
+public final class Checkpointer implements AutoCloseable {
+    private static final long FINISH_MINUTES = 30;
+
+    private final Job job;
+    private final Semaphore one = new Semaphore(1);
+    private volatile Phase phase;
+    private volatile boolean cleaned;
+
+    public Checkpointer(Job job) {
+        this.job = job;
+    }
+
+    /** "running", or the phase of the checkpoint under way. */
+    public String state() {
+        Phase now = phase;
+        return now == null ? "running" : now.name().toLowerCase(Locale.ROOT);
+    }
+
+    /**
+     * Takes a checkpoint.
+     *
+     * @param wait until it is durable; else until the job runs again
+     * @return its id
+     * @throws Failure 75 when one is under way already
+     */
+    public String take(Progress progress, boolean wait) {
+        if (!one.tryAcquire()) {
+            throw new Failure(ExitCode.BUSY, "a checkpoint of job " + job.facts().name() + " is under way (" + state() + "): try again when it is done");
+        }
+        boolean handedOver = false;
+        try {
+            cleanOnce();
+            ImageWrite image = new ImageWrite(job.facts());
+            Frozen frozen;
+            try {
+                frozen = new Stop(job, progress, now -> phase = now).make();
+            } catch (IOException | InterruptedException | RuntimeException | Error e) {
+                abandon(image);
+                throw e;
+            }
+            if (wait) {
+                return finish(image, frozen, progress);
+            }
+            handedOver = true;
+            Thread.ofPlatform().name("checkpoint-writer").start(() -> finishAlone(image, frozen, progress));
+            return image.id();
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            throw failure("checkpoint of job " + job.facts().name(), e);
+        } finally {
+            if (!handedOver) {
+                done();
+            }
+        }
+    }
+
+    private void done() {
+        phase = null;
+        one.release();
+    }
+
+    private static void abandon(ImageWrite image) {
+        try {
+            image.close();
+        } catch (IOException e) {
+            Messages.error("could not remove the failed checkpoint " + image.id() + ": " + e.getMessage(), e);
+        }
+    }
+
+    private String finish(ImageWrite image, Frozen frozen, Progress progress) throws IOException {
+        phase = Phase.WRITE;
+        Manifest manifest;
+        try (image; frozen) {
+            manifest = image.write(frozen);
+        }
+        progress.say("write " + Durations.format(manifest.writeNanos()) + ", " + Durations.bytes(manifest.storedBytes()) + "; stop "
+                + Durations.format(manifest.stopMaxNanos()));
+        prune();
+        return image.id();
+    }
+
+    private void finishAlone(ImageWrite image, Frozen frozen, Progress progress) {
+        try {
+            finish(image, frozen, progress);
+        } catch (IOException | RuntimeException e) {
+            Failure failure = failure("checkpoint " + image.id() + " of job " + job.facts().name(), e);
+            Messages.error(failure.getMessage(), failure);
+        } finally {
+            done();
+        }
+    }
+
+    /** Says what became of the job, which is the first thing that its user asks. */
+    private Failure failure(String what, Exception cause) {
+        Failure failure = Failure.of(what, cause);
+        return job.ranks().allAlive() && !job.ranks().ending()
+                ? new Failure(failure.code(), failure.getMessage() + "; the job goes on", failure) : failure;
+    }
+
+    /** What earlier agents of this job left half written. */
+    private void cleanOnce() throws IOException {
+        if (cleaned || !Files.isDirectory(job.imageDirectory())) {
+            return;
+        }
+        cleaned = true;
+        List<Catalogue.Entry> removed = new Catalogue(job.imageDirectory(), Keys.user()).clean();
+        removed.forEach(entry -> Messages.info("removed " + entry.name() + ", whose writer had died"));
+    }
+
+    /** A failure to prune does not make the new checkpoint worth less. */
+    private void prune() {
+        int keep = job.settings().count(Option.KEEP);
+        if (keep == 0) {
+            return;
+        }
+        try {
+            new Catalogue(job.imageDirectory(), Keys.user()).prune(keep);
+        } catch (IOException | RuntimeException e) {
+            Messages.error("old checkpoints stay: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Takes checkpoints by itself from now on; closing what it returns begins no more of them. One that is under way is
+     * not interrupted (an interrupt would close the files that it writes): {@link #close} waits for it.
+     */
+    public AutoCloseable every(Duration interval) {
+        CountDownLatch ended = new CountDownLatch(1);
+        Thread.ofPlatform().daemon().name("checkpoint-interval").start(() -> {
+            try {
+                while (!ended.await(interval.toNanos(), TimeUnit.NANOSECONDS)) {
+                    takeAlone();
+                }
+            } catch (InterruptedException e) {
+                Messages.error("no more checkpoints by themselves: the thread was interrupted", e);
+            }
+        });
+        return ended::countDown;
+    }
+
+    private void takeAlone() {
+        if (job.ranks().ending() || !job.ranks().allAlive()) {
+            return;
+        }
+        try {
+            take(message -> { }, true);
+        } catch (Failure e) {
+            Messages.error(e.getMessage(), e);
+        }
+    }
+
+    /** Waits for the image that is being written: the job may be over, its last checkpoint is not. */
+    @Override
+    public void close() throws InterruptedException {
+        if (!one.tryAcquire(FINISH_MINUTES, TimeUnit.MINUTES)) {
+            Messages.error("the last checkpoint was still being written after " + FINISH_MINUTES + " minutes; it is given up", null);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package org.udckpt.job.checkpoint;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.image.CheckpointInfo;
+import org.udckpt.image.CheckpointWriter;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.NodeWriter;
+import org.udckpt.image.Range;
+import org.udckpt.image.WriterOptions;
+import org.udckpt.job.agent.JobFacts;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.store.ImageTables;
+import org.udckpt.job.store.JobState;
+import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.MemoryRow;
+import org.udckpt.process.capture.PhaseTimes;
+import org.udckpt.process.model.MemorySource;
+
+/** The part of a checkpoint that overlaps with the job: a frozen job is written, and committed. */
+final class ImageWrite implements AutoCloseable {
+    private static final int NODE = 0;
+
+    private final JobFacts facts;
+    private final CheckpointWriter writer;
+
+    /** Makes the checkpoint's directory, so that what is wrong with it is known before the job is stopped. */
+    ImageWrite(JobFacts facts) {
+        this.facts = facts;
+        Path directory = facts.imageDirectory();
+        try {
+            Files.createDirectories(directory.getParent());
+            writer = CheckpointWriter.create(directory, WriterOptions.of(Keys.user()));
+        } catch (IOException e) {
+            throw Failure.of("beginning a checkpoint in " + directory, e);
+        }
+    }
+
+    String id() {
+        return writer.name();
+    }
+
+    /** Returns when the checkpoint is durable. */
+    Manifest write(Frozen frozen) throws IOException {
+        NodeWriter node = writer.node(NODE, facts.layout().hosts().getFirst().name());
+        List<MemoryRow> rows = new ArrayList<>();
+        for (MemorySource source : frozen.capture().sources()) {
+            int number = rows.size() + 1;
+            rows.add(new MemoryRow(number, source.process(), source.id()));
+            node.memory(number, ranges(source.extents()), (address, into) -> {
+                source.read(address, into);
+                return into.byteSize();
+            });
+        }
+        ImageTables.write(writer, frozen.state());
+        ImageTables.write(node, frozen.capture().image(), rows);
+        node.table("rank-phases", PhaseTimes.class, frozen.capture().times());
+        writer.statistics(frozen.times());
+        JobState state = frozen.state();
+        return writer.commit(new CheckpointInfo(state.layout().ranks(), frozen.takenAt(), "x86_64",
+                Map.of("job", facts.name(), "program", state.row().program(), "generation", Integer.toString(facts.generation()))));
+    }
+
+    private static List<Range> ranges(long[] extents) {
+        List<Range> ranges = new ArrayList<>();
+        for (int i = 0; i < extents.length; i += 2) {
+            ranges.add(new Range(extents[i], extents[i + 1] - extents[i]));
+        }
+        return ranges;
+    }
+
+    /** Removes everything if it was not committed. */
+    @Override
+    public void close() throws IOException {
+        writer.close();
+    }
+}

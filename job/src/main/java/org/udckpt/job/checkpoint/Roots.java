@@ -1,0 +1,74 @@
+package org.udckpt.job.checkpoint;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.job.agent.RankTable;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.process.capture.CaptureRequest;
+import org.udckpt.ud.LibraryConnection;
+import org.udckpt.ud.Message;
+
+/** What the capture must know of each rank: its first process, and what in it belongs to the library. */
+final class Roots {
+    private Roots() {}
+
+    static List<CaptureRequest.Root> of(List<RankTable.Rank> ranks, Map<LibraryConnection, Message.Quiesced> owned) {
+        List<CaptureRequest.Root> roots = new ArrayList<>();
+        for (RankTable.Rank rank : ranks) {
+            int inside = namespacePid(rank);
+            CaptureRequest.Library own = new CaptureRequest.Library(inside, new int[0], new long[0], CaptureRequest.NONE);
+            List<CaptureRequest.Library> descendants = new ArrayList<>();
+            for (Map.Entry<LibraryConnection, Message.Quiesced> entry : owned.entrySet()) {
+                if (entry.getKey().rank() == rank.rank()) {
+                    CaptureRequest.Library library = library(entry.getKey(), entry.getValue());
+                    if (library.namespacePid() == inside) {
+                        own = library;
+                    } else {
+                        descendants.add(library);
+                    }
+                }
+            }
+            roots.add(new CaptureRequest.Root(rank.rank(), rank.hostPid(), own.ownedDescriptors(), own.ownedRanges(), own.controlDescriptor(),
+                    CaptureRequest.NONE, descendants));
+        }
+        return roots;
+    }
+
+    private static CaptureRequest.Library library(LibraryConnection connection, Message.Quiesced quiesced) {
+        return new CaptureRequest.Library(connection.pid(), descriptors(connection, quiesced), ranges(quiesced), connection.descriptor());
+    }
+
+    /** The control connection is not left out: it is restored as a new one. */
+    private static int[] descriptors(LibraryConnection connection, Message.Quiesced quiesced) {
+        return quiesced.descriptors().stream().mapToInt(Integer::intValue).filter(fd -> fd != connection.descriptor()).toArray();
+    }
+
+    private static long[] ranges(Message.Quiesced quiesced) {
+        long[] ranges = new long[2 * quiesced.ranges().size()];
+        for (int i = 0; i < quiesced.ranges().size(); i++) {
+            ranges[2 * i] = quiesced.ranges().get(i).start();
+            ranges[2 * i + 1] = quiesced.ranges().get(i).end();
+        }
+        return ranges;
+    }
+
+    /** A process's pid in its innermost namespace: the last number of NSpid (proc_pid_status(5)). */
+    private static int namespacePid(RankTable.Rank rank) {
+        try {
+            for (String line : Files.readAllLines(Path.of("/proc", Integer.toString(rank.hostPid()), "status"))) {
+                if (line.startsWith("NSpid:")) {
+                    String[] pids = line.split("\\s+");
+                    return Integer.parseInt(pids[pids.length - 1]);
+                }
+            }
+            throw new Failure(ExitCode.UNSUPPORTED, "/proc/" + rank.hostPid() + "/status has no NSpid: the kernel is too old");
+        } catch (IOException e) {
+            throw new Failure(ExitCode.BUSY, "rank " + rank.rank() + " (process " + rank.hostPid() + ") ended before it could be checkpointed", e);
+        }
+    }
+}

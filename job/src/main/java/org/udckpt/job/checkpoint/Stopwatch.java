@@ -1,0 +1,55 @@
+package org.udckpt.job.checkpoint;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.udckpt.image.Phase;
+import org.udckpt.image.PhaseTime;
+import org.udckpt.job.command.CommandServer.Progress;
+import org.udckpt.job.report.Durations;
+
+/** The wall-clock time of each phase: the ranks wait for each other between phases, so it is each rank's time too. */
+final class Stopwatch {
+    private final Progress progress;
+    private final List<PhaseTime> times = new ArrayList<>();
+    private long last = System.nanoTime();
+
+    Stopwatch(Progress progress) {
+        this.progress = progress;
+    }
+
+    /** A new attempt: what is done until now belonged to no phase of it. */
+    void start() {
+        times.clear();
+        last = System.nanoTime();
+    }
+
+    /** The phase ended now. */
+    void ended(Phase phase) {
+        record(phase, PhaseTime.JOB, lap());
+    }
+
+    long lap() {
+        long now = System.nanoTime();
+        long duration = now - last;
+        last = now;
+        return duration;
+    }
+
+    void record(Phase phase, int rank, long nanoseconds) {
+        times.add(new PhaseTime(rank, phase, nanoseconds));
+    }
+
+    List<PhaseTime> times() {
+        return List.copyOf(times);
+    }
+
+    /** Tells the phases; not while the job stands still. */
+    void tell() {
+        for (PhaseTime time : times) {
+            if (time.rank() == PhaseTime.JOB) {
+                progress.say(time.phase().name().toLowerCase(Locale.ROOT) + " " + Durations.format(time.nanoseconds()));
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package org.udckpt.job.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.udckpt.job.check.Finding;
+import org.udckpt.job.check.Machine;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.report.ExitCode;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code udckpt check}: is this machine ready; 69 when something that jobs need is missing. */
+@Command(name = "check", description = "Is this machine ready: kernel, namespaces, ptrace, devices, MPI, limits, storage.")
+final class CheckCommand implements Callable<Integer> {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @Mixin
+    private CommonOptions common;
+
+    @Option(names = "--json", description = "as JSON, schema 1")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException {
+        Settings settings = common.settings();
+        List<Finding> findings = Machine.look(settings);
+        boolean ready = findings.stream().noneMatch(finding -> finding.state() == Finding.State.MISSING);
+        if (json) {
+            ObjectNode root = JSON.createObjectNode().put("schema", 1).put("ready", ready);
+            ArrayNode list = root.putArray("findings");
+            findings.forEach(finding -> list.addObject().put("what", finding.what()).put("state", finding.state().name().toLowerCase(java.util.Locale.ROOT))
+                    .put("found", finding.found()).put("advice", finding.advice()));
+            System.out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(root));
+        } else {
+            findings.forEach(finding -> System.out.printf("%-8s %-12s %s%s%n", finding.state(), finding.what(), finding.found(),
+                    finding.advice().isEmpty() ? "" : "; " + finding.advice()));
+        }
+        return (ready ? ExitCode.DONE : ExitCode.UNSUPPORTED).value();
+    }
+}

@@ -1,0 +1,14 @@
+package org.udckpt.job.cli;
+
+import java.nio.file.Path;
+
+/** Names for jobs that were given none. */
+final class JobNames {
+    private JobNames() {}
+
+    /** The program's name and this process's pid, so that jobs of one program do not meet. */
+    static String fresh(Path program) {
+        String base = program.getFileName().toString().replaceAll("[^A-Za-z0-9._-]", "_").replaceAll("^[^A-Za-z0-9]+", "");
+        return (base.isEmpty() ? "job" : base.substring(0, Math.min(40, base.length()))) + "-" + ProcessHandle.current().pid();
+    }
+}

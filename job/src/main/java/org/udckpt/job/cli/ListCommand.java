@@ -1,0 +1,107 @@
+package org.udckpt.job.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.udckpt.image.Catalogue;
+import org.udckpt.image.CheckpointReader;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.ImageKey;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.VerifiedMark;
+import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.Keys;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code udckpt list}: the checkpoints of a directory. */
+@Command(name = "list", description = "The checkpoints in a directory.")
+final class ListCommand implements Callable<Integer> {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @Mixin
+    private CommonOptions common;
+
+    @Option(names = "--json", description = "as JSON, schema 1")
+    private boolean json;
+
+    @Parameters(paramLabel = "DIR", description = "the job's image directory")
+    private String directory;
+
+    @Override
+    public Integer call() throws IOException {
+        common.settings();
+        ImageKey key = Keys.user();
+        List<Catalogue.Entry> entries = ImageLocation.list(ImageLocation.directory(directory), key);
+        if (json) {
+            ObjectNode root = JSON.createObjectNode().put("schema", 1);
+            ArrayNode list = root.putArray("checkpoints");
+            for (Catalogue.Entry entry : entries) {
+                list.add(withPhases(entry, key));
+            }
+            System.out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(root));
+        } else {
+            for (Catalogue.Entry entry : entries) {
+                print(entry);
+            }
+        }
+        return ExitCode.DONE.value();
+    }
+
+    /** A checkpoint whose phases cannot be read is damaged, and listed so. */
+    private static ObjectNode withPhases(Catalogue.Entry entry, ImageKey key) throws IOException {
+        ObjectNode node = JSON.createObjectNode();
+        describe(node, entry);
+        if (entry.manifest() != null) {
+            try (CheckpointReader reader = CheckpointReader.open(entry.directory(), key)) {
+                PhasesJson.describe(node, reader);
+            } catch (ImageError damaged) {
+                node.put("state", "corrupt").put("problem", damaged.getMessage());
+            }
+        }
+        return node;
+    }
+
+    static void describe(ObjectNode node, Catalogue.Entry entry) throws IOException {
+        node.put("id", entry.name()).put("state", entry.state().name().toLowerCase(Locale.ROOT));
+        Manifest manifest = entry.manifest();
+        if (manifest == null) {
+            node.put("problem", entry.problem().getMessage()).put("in_progress", entry.inProgress());
+            return;
+        }
+        node.put("ranks", manifest.ranks()).put("bytes", manifest.bytes()).put("stored_bytes", manifest.storedBytes());
+        node.put("taken_at", manifest.takenAt().toString());
+        node.putObject("stop_ms").put("max", manifest.stopMaxNanos() / 1e6).put("median", manifest.stopMedianNanos() / 1e6);
+        node.put("write_ms", manifest.writeNanos() / 1e6);
+        node.put("verified_at", VerifiedMark.read(entry.directory()).map(Instant::toString).orElse(null));
+        ObjectNode labels = node.putObject("labels");
+        manifest.labels().forEach(labels::put);
+    }
+
+    private static void print(Catalogue.Entry entry) throws IOException {
+        Manifest manifest = entry.manifest();
+        if (manifest == null) {
+            System.out.printf("%s  %-10s  %s%n", entry.name(), entry.state().name().toLowerCase(Locale.ROOT),
+                    entry.inProgress() ? "being written" : entry.problem().getMessage());
+            return;
+        }
+        System.out.printf("%s  complete    %d ranks  %s in %s stored  %s  stop %s (median %s)  write %s  %s%n", entry.name(), manifest.ranks(),
+                Durations.bytes(manifest.bytes()), Durations.bytes(manifest.storedBytes()), age(manifest.takenAt()), Durations.format(manifest.stopMaxNanos()),
+                Durations.format(manifest.stopMedianNanos()), Durations.format(manifest.writeNanos()),
+                VerifiedMark.read(entry.directory()).map(when -> "verified " + age(when)).orElse("not verified"));
+    }
+
+    private static String age(Instant when) {
+        return Math.max(0, Duration.between(when, Instant.now()).toSeconds()) + " s ago";
+    }
+}

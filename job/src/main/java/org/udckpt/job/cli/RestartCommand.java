@@ -1,0 +1,51 @@
+package org.udckpt.job.cli;
+
+import java.util.concurrent.Callable;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.config.Installation;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.launch.DeviceChoice;
+import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.life.Restart;
+import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.Keys;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code udckpt restart}: a checkpointed job goes on in the foreground, on other addresses. */
+@Command(name = "restart", description = "Continue a job from a checkpoint, in the foreground.")
+final class RestartCommand implements Callable<Integer> {
+    @Mixin
+    private CommonOptions common;
+
+    @picocli.CommandLine.Option(names = "--name", description = "the job's name; default: as before")
+    private String name;
+
+    @picocli.CommandLine.Option(names = "--interval", paramLabel = "DURATION", description = "take a checkpoint each DURATION")
+    private String interval;
+
+    @picocli.CommandLine.Option(names = "--keep", paramLabel = "K", description = "keep the newest K checkpoints; default: all")
+    private String keep;
+
+    @picocli.CommandLine.Option(names = "--device", description = "soft, auto, or names of verbs devices (a,b), which the hosts take in turn")
+    private String device;
+
+    @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts; default: as before")
+    private String hosts;
+
+    @Parameters(paramLabel = "DIR[/ID]", description = "a checkpoint, or the newest complete one of a directory")
+    private String image;
+
+    @Override
+    public Integer call() throws Exception {
+        Settings settings = common.settings().flag(Option.INTERVAL, interval).flag(Option.KEEP, keep).flag(Option.DEVICE, device).checked();
+        DeviceChoice.resolve(settings);
+        HostLayout layout = hosts == null ? null : HostLayout.parse(hosts, null);
+        ImageLocation location = ImageLocation.find(image, Keys.user());
+        try (Job job = Restart.start(settings, Installation.find(settings), location, name, layout)) {
+            return job.await();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package org.udckpt.job.cli;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.udckpt.job.life.FirstLife;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.config.Installation;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.launch.DeviceChoice;
+import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.launch.ProgramCheck;
+import org.udckpt.job.launch.RawText;
+import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.ImageRoom;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code udckpt run}: a job in the foreground. */
+@Command(name = "run", description = "Run an MPI program so that it can be checkpointed.")
+final class RunCommand implements Callable<Integer> {
+    @Mixin
+    private CommonOptions common;
+
+    @picocli.CommandLine.Option(names = {"-n", "-np"}, paramLabel = "N", description = "number of ranks")
+    private Integer ranks;
+
+    @picocli.CommandLine.Option(names = "--name", description = "the job's name for other udckpt commands; default: PROGRAM-PID")
+    private String name;
+
+    @picocli.CommandLine.Option(names = "--dir", description = "where its checkpoints go; default: ./NAME.ckpt")
+    private String directory;
+
+    @picocli.CommandLine.Option(names = "--interval", paramLabel = "DURATION", description = "take a checkpoint each DURATION, e.g. 10m")
+    private String interval;
+
+    @picocli.CommandLine.Option(names = "--keep", paramLabel = "K", description = "keep the newest K checkpoints; default: all")
+    private String keep;
+
+    @picocli.CommandLine.Option(names = "--device", description = "soft, auto, or names of verbs devices (a,b), which the hosts take in turn")
+    private String device;
+
+    @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts on this machine, and their ranks")
+    private String hosts;
+
+    @Parameters(arity = "1..*", paramLabel = "PROGRAM [ARG...]", description = "the program, after --")
+    private List<String> command;
+
+    @Override
+    public Integer call() throws Exception {
+        if (directory != null) {
+            ImageLocation.directory(directory); // not an empty one
+        }
+        Settings settings = common.settings().flag(Option.DIR, directory).flag(Option.INTERVAL, interval)
+                .flag(Option.KEEP, keep).flag(Option.DEVICE, device).checked();
+        HostLayout layout = HostLayout.parse(hosts, ranks);
+        Map<String, String> environment = RawText.environment();
+        Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"));
+        DeviceChoice.resolve(settings);
+        String jobName = name != null ? name : JobNames.fresh(program);
+        ImageRoom.check(FirstLife.imageDirectory(settings, jobName), !settings.text(Option.DIR).isEmpty() || !settings.duration(Option.INTERVAL).isZero());
+        try (Job job = FirstLife.start(settings, Installation.find(settings), jobName, layout, command, environment)) {
+            return job.await();
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package org.udckpt.job.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.udckpt.address.CountersFile;
+import org.udckpt.job.command.CommandClient;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.runtime.JobFile;
+import org.udckpt.job.runtime.RuntimeDirectory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code udckpt status}: running jobs; the counters are read from shared memory, without asking a rank. */
+@Command(name = "status", description = "Running jobs: ranks, phase, endpoints, counters.")
+final class StatusCommand implements Callable<Integer> {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @Mixin
+    private CommonOptions common;
+
+    @Option(names = "--json", description = "as JSON, schema 1")
+    private boolean json;
+
+    @Parameters(arity = "0..1", paramLabel = "JOB", description = "one job; default: all")
+    private String name;
+
+    @Override
+    public Integer call() throws IOException {
+        Settings settings = common.settings();
+        List<RuntimeDirectory> found = name == null ? RuntimeDirectory.all(settings) : List.of(RuntimeDirectory.find(settings, name));
+        ObjectNode root = JSON.createObjectNode().put("schema", 1);
+        ArrayNode jobs = root.putArray("jobs");
+        for (RuntimeDirectory runtime : found) {
+            try {
+                jobs.add(job(runtime));
+            } catch (IOException | Failure e) {
+                if (name != null) {
+                    throw Failure.of("reading the state of job " + name, e);
+                }
+                Messages.debugTrace(runtime + " ended while it was looked at", e);
+            }
+        }
+        if (json) {
+            System.out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(root));
+        } else {
+            jobs.forEach(StatusCommand::print);
+        }
+        return ExitCode.DONE.value();
+    }
+
+    private static ObjectNode job(RuntimeDirectory runtime) throws IOException {
+        JobFile file = JobFile.read(runtime.path());
+        if (!file.agentAlive()) {
+            ObjectNode node = JSON.createObjectNode().put("name", file.name()).put("dir", file.imageDirectory());
+            node.put("state", file.shepherdAlive() ? "orphaned" : "dead"); // orphaned: the ranks go on, without checkpoints
+            node.putArray("ranks");
+            return node;
+        }
+        try (CommandClient client = CommandClient.connect(runtime)) {
+            ObjectNode node = (ObjectNode) client.ask(client.request("status"), event -> { }).path("job");
+            addCounters(runtime, node);
+            return node;
+        }
+    }
+
+    private static void addCounters(RuntimeDirectory runtime, ObjectNode node) throws IOException {
+        try (CountersFile file = CountersFile.open(runtime.counters())) {
+            for (JsonNode rank : node.path("ranks")) {
+                CountersFile.Counters counters = file.of(rank.path("rank").asInt());
+                ((ObjectNode) rank).putObject("counters").put("ud_sends", counters.udSends()).put("ud_rewrites", counters.udRewrites())
+                        .put("ud_receives", counters.udReceives()).put("ud_translations", counters.udTranslations())
+                        .put("cache_misses", counters.cacheMisses()).put("table_misses", counters.tableMisses())
+                        .put("unknown_peers", counters.unknownPeers()).put("ah_created", counters.addressHandles())
+                        .put("rc_sends", counters.rcSends());
+            }
+        }
+    }
+
+    private static void print(JsonNode job) {
+        System.out.printf("%s  %s  checkpoints in %s%n", job.path("name").asText(), job.path("state").asText(), job.path("dir").asText());
+        for (JsonNode rank : job.path("ranks")) {
+            System.out.printf("  rank %-4d pid %-8d host %-10s sends %d, rewritten %d, over connections %d, misses %d%n", rank.path("rank").asInt(), rank.path("pid").asInt(),
+                    rank.path("host").asText(), rank.at("/counters/ud_sends").asLong(), rank.at("/counters/ud_rewrites").asLong(),
+                    rank.at("/counters/rc_sends").asLong(),
+                    rank.at("/counters/table_misses").asLong());
+            for (JsonNode endpoint : rank.path("endpoints")) {
+                System.out.printf("    %s  job sees LID 0x%04x QPN 0x%06x   is LID 0x%04x QPN 0x%06x%n", endpoint.path("transport").asText(), endpoint.at("/virtual/lid").asInt(),
+                        endpoint.at("/virtual/qpn").asInt(), endpoint.at("/real/lid").asInt(), endpoint.at("/real/qpn").asInt());
+            }
+        }
+    }
+}

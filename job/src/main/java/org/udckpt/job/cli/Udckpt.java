@@ -1,0 +1,59 @@
+package org.udckpt.job.cli;
+
+import java.util.Arrays;
+import java.util.List;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** The command {@code udckpt} and what becomes of its errors: one clear line and a documented exit code. */
+@Command(name = "udckpt", mixinStandardHelpOptions = true, version = "udckpt 0.1.0",
+        description = "Checkpoint and restart of unmodified MPI jobs over InfiniBand verbs.",
+        subcommands = {RunCommand.class, CheckpointCommand.class, RestartCommand.class, StatusCommand.class, ListCommand.class,
+            InspectCommand.class, VerifyCommand.class, CheckCommand.class, ConfigCommand.class, CommandLine.HelpCommand.class},
+        footer = {"  demo        The main job from nothing: run, checkpoint, kill, restart on", "                other addresses, compare.",
+            "  test        The whole test suite.", "", "docs/exit-codes.md has the exit codes."})
+public final class Udckpt implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "a verb is missing");
+    }
+
+    /** Runs a command line; returns the exit code. */
+    public static int run(String... arguments) {
+        CommandLine line = new CommandLine(new Udckpt());
+        line.setExpandAtFiles(false); // @file is an argument like any other
+        line.setStopAtPositional(true); // what follows the program belongs to the program
+        line.getSubcommands().forEach((name, command) -> command.setStopAtPositional(name.equals("run")));
+        line.setExecutionExceptionHandler((exception, command, parsed) -> report(Failure.of(command.getCommandName(), exception)));
+        line.setParameterExceptionHandler((exception, parsed) -> {
+            Messages.configure(Arrays.stream(arguments).takeWhile(word -> !word.equals("--")).anyMatch("--log-json"::equals), false);
+            Messages.error(explain(exception) + "; see '" + exception.getCommandLine().getCommandSpec().qualifiedName() + " --help'", null);
+            return ExitCode.USAGE.value();
+        });
+        return line.execute(arguments);
+    }
+
+    /** picocli's words, in the spelling of the help; for a word that is no verb the nearest one. */
+    private static String explain(ParameterException exception) {
+        if (exception instanceof UnmatchedArgumentException unmatched && !unmatched.isUnknownOption() && !exception.getCommandLine().getSubcommands().isEmpty()) {
+            List<String> near = unmatched.getSuggestions();
+            return "'" + unmatched.getUnmatched().getFirst() + "' is no verb" + (near.isEmpty() ? "" : "; did you mean " + String.join(" or ", near) + "?");
+        }
+        return exception.getMessage().replace("'-np'", "'-n'").replace("is not an int", "is not a whole number");
+    }
+
+    private static int report(Failure failure) {
+        Messages.error(failure.getMessage(), failure);
+        return failure.code().value();
+    }
+}

@@ -1,0 +1,153 @@
+package org.udckpt.job.command;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.Phaser;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.runtime.Acceptor;
+import org.udckpt.job.runtime.LineReader;
+
+/** The agent's command.sock: a JSON line is a request; events and one final answer go back (docs/control-protocol.md). */
+public final class CommandServer implements AutoCloseable {
+    /** What the agent can be asked. */
+    public interface Handler {
+        /**
+         * Takes a checkpoint.
+         *
+         * @param progress hears what happened, while it happens
+         * @param wait until durable; else until the job runs again
+         * @param thenKill end the job after the commit
+         * @return the checkpoint's id
+         */
+        String checkpoint(Progress progress, boolean wait, boolean thenKill);
+
+        /** The agent's part of {@code status --json}: one element of "jobs", without counters. */
+        ObjectNode status();
+    }
+
+    /** Where phases and times are told to. */
+    @FunctionalInterface
+    public interface Progress {
+        void say(String message);
+    }
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final long ANSWER_SECONDS = 60;
+    private static final int REQUEST_BYTES = 64 * 1024; // of JSON; a request has a hundred
+
+    private final ServerSocketChannel server;
+    private final Handler handler;
+    private final Phaser answering = new Phaser(1);
+
+    private CommandServer(ServerSocketChannel server, Handler handler) {
+        this.server = server;
+        this.handler = handler;
+        Thread.ofVirtual().name("command-accept").start(this::accept);
+    }
+
+    public static CommandServer start(Path socket, Handler handler) throws IOException {
+        ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        server.bind(UnixDomainSocketAddress.of(socket));
+        return new CommandServer(server, handler);
+    }
+
+    private void accept() {
+        // A platform thread for each: a checkpoint's work is ptrace's, and that is bound to threads.
+        Acceptor.run("command socket", server, channel -> Thread.ofPlatform().daemon().name("command").start(() -> serve(channel)));
+    }
+
+    private void serve(SocketChannel channel) {
+        try (channel) {
+            serveLines(channel);
+        } catch (IOException e) {
+            Messages.debugTrace("a command's asker went away", e);
+        }
+    }
+
+    private void serveLines(SocketChannel channel) throws IOException {
+        LineReader reader = new LineReader(channel, StandardCharsets.UTF_8, REQUEST_BYTES);
+        try {
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+                answering.register();
+                try {
+                    answer(channel, line);
+                } finally {
+                    answering.arriveAndDeregister();
+                }
+            }
+        } catch (LineReader.TooLong e) {
+            send(channel, JSON.createObjectNode().put("ok", false).put("code", ExitCode.USAGE.value()).put("message", "not a request: " + e.getMessage()));
+        }
+    }
+
+    private void answer(SocketChannel channel, String line) throws IOException {
+        ObjectNode answer = JSON.createObjectNode();
+        try {
+            JsonNode request = parse(line);
+            switch (request.path("verb").asText()) {
+                case "checkpoint" -> answer.put("id", handler.checkpoint(message -> event(channel, message),
+                        request.path("wait").asBoolean(true), request.path("kill").asBoolean(false)));
+                case "status" -> answer.set("job", handler.status());
+                default -> throw new Failure(ExitCode.USAGE, "the agent knows no verb '" + request.path("verb").asText() + "'");
+            }
+            answer.put("ok", true);
+        } catch (Exception e) {
+            Failure failure = Failure.of("command", e);
+            answer.put("ok", false).put("code", failure.code().value()).put("message", failure.getMessage());
+            Messages.debugTrace("command failed", failure);
+        }
+        send(channel, answer);
+    }
+
+    private static JsonNode parse(String line) {
+        try {
+            return JSON.readTree(line);
+        } catch (JsonProcessingException e) {
+            throw new Failure(ExitCode.USAGE, "not a request: " + e.getOriginalMessage(), e);
+        }
+    }
+
+    private static void event(SocketChannel channel, String message) {
+        try {
+            send(channel, JSON.createObjectNode().put("event", "progress").put("message", message));
+        } catch (IOException e) {
+            Messages.debugTrace("a command's asker went away", e); // the checkpoint goes on without a listener
+        }
+    }
+
+    private static void send(SocketChannel channel, ObjectNode node) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap((JSON.writeValueAsString(node) + "\n").getBytes(StandardCharsets.UTF_8));
+        synchronized (channel) {
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+        }
+    }
+
+    /** Waits for answers that are due: one of them may be to the request that ended the job. */
+    @Override
+    public void close() throws IOException {
+        server.close();
+        try {
+            answering.awaitAdvanceInterruptibly(answering.arrive(), ANSWER_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (TimeoutException e) {
+            Messages.warn("a command was still being answered " + ANSWER_SECONDS + " s after the job's end");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package org.udckpt.job.config;
+
+import java.util.Locale;
+
+/** Every setting that a file, the environment or a flag can give, with its default. */
+public enum Option {
+    RUNTIME("runtime", "", "directory for sockets and shared memory of running jobs; empty: /dev/shm/udckpt-UID"),
+    DIR("dir", "", "where checkpoints go; empty: ./NAME.ckpt"),
+    INTERVAL("interval", "0", "time between checkpoints taken by itself, e.g. 30s, 10m; 0: none"),
+    KEEP("keep", "0", "how many complete checkpoints to keep; 0: all"),
+    DEVICE("device", "auto", "verbs device: soft, auto, or names of devices (a,b), which the hosts take in turn"),
+    QUIESCE_TIMEOUT("quiesce-timeout", "10s", "how long a rank may take to reach the gate before a checkpoint is given up"),
+    REBUILD_TIMEOUT("rebuild-timeout", "30s", "how long a restored rank may take to recreate its verbs objects"),
+    NATIVE("native", "", "directory of libudckpt.so and udckpt-shepherd; empty: beside the classes");
+
+    private final String key;
+    private final String fallback;
+    private final String help;
+
+    Option(String key, String fallback, String help) {
+        this.key = key;
+        this.fallback = fallback;
+        this.help = help;
+    }
+
+    public String key() {
+        return key;
+    }
+
+    public String fallback() {
+        return fallback;
+    }
+
+    public String help() {
+        return help;
+    }
+
+    /** The environment variable: {@code quiesce-timeout} is UDCKPT_QUIESCE_TIMEOUT. */
+    public String variable() {
+        return "UDCKPT_" + key.toUpperCase(Locale.ROOT).replace('-', '_');
+    }
+}

@@ -1,0 +1,151 @@
+package org.udckpt.job.config;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+
+/** The settings in force, each with where it came from: default, site file, user file, environment, flag (the later wins). */
+public final class Settings {
+    /** @param origin "default", the file's path, the variable's name, or the flag */
+    public record Value(String text, String origin) {}
+
+    private static final Pattern DURATION = Pattern.compile("(\\d+)\\s*(ms|s|m|h|d)?");
+    private static final Path SITE_FILE = Path.of("/etc/udckpt/udckpt.conf");
+
+    private final Map<Option, Value> values = new EnumMap<>(Option.class);
+    private final List<String> warnings = new ArrayList<>();
+
+    private Settings() {
+        for (Option option : Option.values()) {
+            values.put(option, new Value(option.fallback(), "default"));
+        }
+    }
+
+    /** Reads the files and the environment of this process. */
+    public static Settings load() {
+        Map<String, String> environment = System.getenv();
+        String home = environment.getOrDefault("XDG_CONFIG_HOME", environment.getOrDefault("HOME", "/") + "/.config");
+        return load(SITE_FILE, Path.of(home, "udckpt", "udckpt.conf"), environment);
+    }
+
+    static Settings load(Path siteFile, Path userFile, Map<String, String> environment) {
+        Settings settings = new Settings();
+        settings.read(siteFile);
+        settings.read(userFile);
+        for (Option option : Option.values()) {
+            String text = environment.get(option.variable());
+            if (text != null) {
+                settings.values.put(option, new Value(text, option.variable()));
+            }
+        }
+        settings.warnings.addAll(UnknownVariables.warnings(environment.keySet()));
+        return settings;
+    }
+
+    private void read(Path file) {
+        if (!Files.exists(file)) {
+            return;
+        }
+        Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            properties.load(reader);
+        } catch (IOException e) {
+            throw Failure.of("reading settings from " + file, e);
+        }
+        for (String key : properties.stringPropertyNames()) {
+            Option known = find(key);
+            if (known == null) {
+                warnings.add(file + ": unknown setting '" + key + "'; see 'udckpt config show' for those that exist");
+            } else {
+                values.put(known, new Value(properties.getProperty(key).strip(), file.toString()));
+            }
+        }
+    }
+
+    private static Option find(String key) {
+        for (Option option : Option.values()) {
+            if (option.key().equals(key)) {
+                return option;
+            }
+        }
+        return null;
+    }
+
+    /** A flag of the command line; {@code null} when it was not given. */
+    public Settings flag(Option option, String text) {
+        if (text != null) {
+            values.put(option, new Value(text, "--" + option.key()));
+        }
+        return this;
+    }
+
+    /** Reads every value once, so that a wrong one is said before anything is started. */
+    public Settings checked() {
+        duration(Option.INTERVAL);
+        duration(Option.QUIESCE_TIMEOUT);
+        duration(Option.REBUILD_TIMEOUT);
+        count(Option.KEEP);
+        return this;
+    }
+
+    public Value value(Option option) {
+        return values.get(option);
+    }
+
+    public String text(Option option) {
+        return values.get(option).text();
+    }
+
+    public List<String> warnings() {
+        return List.copyOf(warnings);
+    }
+
+    /** Zero or more; {@code 90s}, {@code 10m}, {@code 500ms}; a bare number is seconds. */
+    public Duration duration(Option option) {
+        Matcher matcher = DURATION.matcher(text(option));
+        if (!matcher.matches()) {
+            throw bad(option, "a duration such as 500ms, 30s, 10m, 2h");
+        }
+        try {
+            long count = Long.parseLong(matcher.group(1));
+            return switch (matcher.group(2)) {
+                case "ms" -> Duration.ofMillis(count);
+                case "m" -> Duration.ofMinutes(count);
+                case "h" -> Duration.ofHours(count);
+                case "d" -> Duration.ofDays(count);
+                case null, default -> Duration.ofSeconds(count);
+            };
+        } catch (ArithmeticException | NumberFormatException e) {
+            throw bad(option, "a shorter duration");
+        }
+    }
+
+    /** A number, zero or more. */
+    public int count(Option option) {
+        try {
+            int count = Integer.parseInt(text(option));
+            if (count >= 0) {
+                return count;
+            }
+        } catch (NumberFormatException e) {
+            throw bad(option, "a number");
+        }
+        throw bad(option, "zero or more");
+    }
+
+    private Failure bad(Option option, String wanted) {
+        Value value = values.get(option);
+        return new Failure(ExitCode.USAGE, value.origin() + ": '" + value.text() + "' is not a value for " + option.key() + "; give " + wanted);
+    }
+}

@@ -1,0 +1,139 @@
+package org.udckpt.job.launch;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.DatagramChannel;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.address.AddressMap;
+import org.udckpt.address.HostAddress;
+import org.udckpt.job.report.Failure;
+
+/**
+ * The hosts' devices and real addresses for one life of a job.
+ *
+ * <p>On the soft fabric a LID and a range of QPNs for each simulated host. A real device brings its own; but a RoCE port has
+ * no LID, so each device gets a number in the place of one.
+ *
+ * <p>The address map proposes LIDs that the job does not know; this class takes the first that no other job of the machine
+ * has. A LID is held by binding the host's UDP port 65535, which no QPN uses: so two jobs never share one, whoever runs
+ * them, and a crash frees it.
+ */
+public final class HostAddresses implements AutoCloseable {
+    private static final int RESERVING_PORT = 65535;
+    /** Numbers for the ports of a host's real devices (virtual_host.c): four devices of four ports. */
+    private static final int REAL_PORTS = 16;
+
+    private final HostLayout layout;
+    private final DeviceChoice devices;
+    private final List<HostAddress> hosts = new ArrayList<>();
+    private final List<DatagramChannel> reservations = new ArrayList<>();
+
+    private HostAddresses(HostLayout layout, DeviceChoice devices) {
+        this.layout = layout;
+        this.devices = devices;
+    }
+
+    /**
+     * @param map proposes; knows what the previous life had
+     * @param ports of a simulated host, over all its devices; a restart gives at least as many as the job had
+     * @param net the first octets of the hosts' IP addresses, such as 127.77 (UDCKPT_SOFT_NET)
+     */
+    public static HostAddresses reserve(HostLayout layout, DeviceChoice devices, AddressMap map, int ports, String net) {
+        HostAddresses addresses = new HostAddresses(layout, devices);
+        if (!devices.soft()) {
+            addresses.numberDevices(map);
+            return addresses;
+        }
+        try {
+            for (HostLayout.Host host : layout.hosts()) {
+                int lids = Math.max(ports, map.lidsOfAHost());
+                HostAddress proposal = map.newHost(host.name(), lids);
+                while (!addresses.holdAll(proposal, net)) {
+                    proposal = map.newHost(host.name(), lids);
+                }
+                addresses.hosts.add(proposal);
+            }
+        } catch (IOException e) {
+            addresses.close();
+            throw Failure.of("reserving a LID of the soft fabric on " + net + ".*", e);
+        }
+        return addresses;
+    }
+
+    /** Hosts that share a device share its number: a GID must lead to one number. The device hands out its own QPNs. */
+    private void numberDevices(AddressMap map) {
+        Map<String, HostAddress> numbered = new HashMap<>();
+        for (int host = 0; host < layout.hosts().size(); host++) {
+            String name = layout.hosts().get(host).name();
+            HostAddress number = numbered.computeIfAbsent(devices.ofHost(host), device -> map.newHost(name, REAL_PORTS));
+            hosts.add(new HostAddress(name, number.lid(), number.lids(), 0, 0));
+        }
+    }
+
+    private boolean holdAll(HostAddress host, String net) throws IOException {
+        int before = reservations.size();
+        for (int lid = host.lid(); lid < host.lid() + host.lids(); lid++) {
+            if (!hold(lid, net)) {
+                while (reservations.size() > before) {
+                    reservations.removeLast().close();
+                }
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean hold(int lid, String net) throws IOException {
+        boolean broadcastLike = (lid & 255) == 0 || (lid & 255) == 255; // on a real net with 24-bit subnets
+        if (broadcastLike) {
+            return false;
+        }
+        DatagramChannel channel = DatagramChannel.open();
+        try {
+            channel.bind(new InetSocketAddress(InetAddress.getByName(net + "." + (lid >> 8) + "." + (lid & 255)), RESERVING_PORT));
+            reservations.add(channel);
+            return true;
+        } catch (BindException e) {
+            channel.close();
+            if (String.valueOf(e.getMessage()).contains("in use")) {
+                return false;
+            }
+            throw e; // EADDRNOTAVAIL: the net is not this machine's
+        }
+    }
+
+    /** The address of the rank's host in this life. */
+    public HostAddress of(int rank) {
+        return hosts.get(layout.hostOf(rank));
+    }
+
+    /** The verbs device of the rank's host in this life. */
+    public String device(int rank) {
+        return devices.ofHost(layout.hostOf(rank));
+    }
+
+    /** Whether that is the soft fabric's. */
+    public boolean soft() {
+        return devices.soft();
+    }
+
+    public List<HostAddress> hosts() {
+        return List.copyOf(hosts);
+    }
+
+    @Override
+    public void close() {
+        for (DatagramChannel channel : reservations) {
+            try {
+                channel.close();
+            } catch (IOException e) {
+                throw Failure.of("freeing a LID of the soft fabric", e);
+            }
+        }
+    }
+}

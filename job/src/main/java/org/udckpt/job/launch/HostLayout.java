@@ -1,0 +1,90 @@
+package org.udckpt.job.launch;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+
+/** Which (simulated) host each rank is on: consecutive ranks fill the hosts in order. */
+public record HostLayout(List<Host> hosts) {
+    public record Host(String name, int ranks) {}
+
+    private static final int MAX_RANKS = 1024; // SHEPHERD_MAX_ROOTS of native/src/main/c/shepherd.h
+
+    /**
+     * @param text {@code a:2,b:2}, a host without a number has one rank; null: one host for all
+     * @param ranks the number given by -n, or null
+     */
+    public static HostLayout parse(String text, Integer ranks) {
+        if (ranks != null && (ranks < 1 || ranks > MAX_RANKS)) {
+            throw new Failure(ExitCode.USAGE, "-n " + ranks + ": give 1 to " + MAX_RANKS + " ranks");
+        }
+        if (text == null) {
+            return new HostLayout(List.of(new Host("localhost", ranks == null ? 1 : ranks)));
+        }
+        List<Host> hosts = new ArrayList<>();
+        for (String word : text.split(",", -1)) {
+            hosts.add(host(word, text));
+        }
+        HostLayout layout = new HostLayout(List.copyOf(hosts));
+        if (layout.hosts.stream().map(Host::name).distinct().count() != hosts.size()) {
+            throw new Failure(ExitCode.USAGE, "--hosts " + text + ": a host is named twice");
+        }
+        if (layout.ranks() > MAX_RANKS) {
+            throw new Failure(ExitCode.USAGE, "--hosts " + text + ": give at most " + MAX_RANKS + " ranks");
+        }
+        if (ranks != null && layout.ranks() != ranks) {
+            throw new Failure(ExitCode.USAGE, "--hosts " + text + " holds " + layout.ranks() + " ranks, but " + ranks + " are wanted");
+        }
+        return layout;
+    }
+
+    private static Host host(String word, String text) {
+        String[] parts = word.split(":", -1);
+        boolean named = parts[0].matches("[A-Za-z0-9][A-Za-z0-9._-]*");
+        boolean counted = parts.length == 1 || parts.length == 2 && parts[1].matches("[1-9]\\d{0,3}");
+        if (!named || !counted) {
+            throw new Failure(ExitCode.USAGE, "--hosts " + text + ": '" + word + "' is not NAME or NAME:RANKS");
+        }
+        return new Host(parts[0], parts.length == 1 ? 1 : Integer.parseInt(parts[1]));
+    }
+
+    /** In the form that {@link #parse} reads. */
+    public String format() {
+        return hosts.stream().map(host -> host.name() + ":" + host.ranks()).collect(Collectors.joining(","));
+    }
+
+    public int ranks() {
+        return hosts.stream().mapToInt(Host::ranks).sum();
+    }
+
+    public List<Integer> ranksPerHost() {
+        return hosts.stream().map(Host::ranks).toList();
+    }
+
+    /** Index into hosts(). */
+    public int hostOf(int rank) {
+        int first = 0;
+        for (int host = 0; host < hosts.size(); host++) {
+            if (rank < first + hosts.get(host).ranks()) {
+                return host;
+            }
+            first += hosts.get(host).ranks();
+        }
+        throw new IndexOutOfBoundsException("rank " + rank + " of " + ranks());
+    }
+
+    /** The rank's number among those of its host. */
+    public int localRank(int rank) {
+        int first = 0;
+        for (int host = 0; host < hostOf(rank); host++) {
+            first += hosts.get(host).ranks();
+        }
+        return rank - first;
+    }
+
+    public String hostName(int rank) {
+        return hosts.get(hostOf(rank)).name();
+    }
+}

@@ -1,0 +1,77 @@
+package org.udckpt.job.launch;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.udckpt.job.config.Installation;
+import org.udckpt.job.runtime.RuntimeDirectory;
+
+/** A rank's environment: the user's own, plus what libudckpt.so, PMI-1 and UCX need (docs/interfaces.md, Ranks). */
+public final class RankEnvironment {
+    private final Map<String, String> users;
+    private final Installation installation;
+    private final RuntimeDirectory runtime;
+    private final HostLayout layout;
+    private final HostAddresses addresses;
+
+    public RankEnvironment(Map<String, String> users, Installation installation, RuntimeDirectory runtime, HostLayout layout, HostAddresses addresses) {
+        this.users = new HashMap<>(users);
+        this.installation = installation;
+        this.runtime = runtime;
+        this.layout = layout;
+        this.addresses = addresses;
+        // Another launcher's: a rank of ours must not talk to it (a job script under Slurm, a udckpt run inside mpiexec).
+        this.users.keySet().removeIf(name -> List.of("PMI_FD", "PMI_PORT", "PMI_ID", "PMI_SPAWNED", "HYDI_CONTROL_FD", "PMIX_RANK", "PMIX_NAMESPACE").contains(name));
+        this.users.remove("UDCKPT_SHELL_OPEN_FILES"); // from the udckpt script to the shepherd
+        restoreLocale();
+    }
+
+    /** The udckpt script sets LC_ALL for its JVM, and UDCKPT_LC_SET tells that it did. */
+    private void restoreLocale() {
+        if ("1".equals(users.remove("UDCKPT_LC_SET"))) {
+            users.remove("LC_ALL");
+        }
+        String own = users.remove("UDCKPT_LC_ALL");
+        if (own != null) {
+            users.put("LC_ALL", own);
+        }
+    }
+
+    public Map<String, String> of(int rank) {
+        Map<String, String> all = new TreeMap<>(users);
+        all.put("LD_PRELOAD", preload());
+        all.put("UDCKPT_RUNTIME_DIR", runtime.path().toString());
+        all.put("UDCKPT_RANK", Integer.toString(rank));
+        putDevice(all, rank);
+        all.putIfAbsent("UDCKPT_VIRTUALIZE", "1");
+        all.put("PMI_RANK", Integer.toString(rank));
+        all.put("PMI_SIZE", Integer.toString(layout.ranks()));
+        all.put("MPI_LOCALNRANKS", Integer.toString(layout.ranksPerHost().get(layout.hostOf(rank))));
+        all.put("MPI_LOCALRANKID", Integer.toString(layout.localRank(rank)));
+        all.putIfAbsent("UCX_TLS", "ud_verbs,self");
+        all.putIfAbsent("UCX_NET_DEVICES", addresses.device(rank) + ":1");
+        return all;
+    }
+
+    private void putDevice(Map<String, String> all, int rank) {
+        String number = Integer.toString(addresses.of(rank).lid());
+        if (addresses.soft()) {
+            all.put("UDCKPT_DEVICE", "soft");
+            all.put("UDCKPT_SOFT_LID", number);
+            all.put("UDCKPT_SOFT_QPNS", addresses.of(rank).qpns());
+        } else {
+            all.put("UDCKPT_DEVICE", addresses.device(rank));
+            all.put("UDCKPT_HOST_NUMBER", number);
+            // UCX 1.13 compares a GRH with its GID also where RoCE over IPv4 has no GRH, and drops the datagram.
+            all.putIfAbsent("UCX_UD_VERBS_ETH_DGID_CHECK", "n");
+        }
+    }
+
+    private String preload() {
+        Path library = installation.library();
+        String users = this.users.getOrDefault("LD_PRELOAD", "");
+        return users.isEmpty() ? library.toString() : library + ":" + users;
+    }
+}

@@ -1,0 +1,47 @@
+package org.udckpt.job.life;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.checkpoint.Checkpointer;
+import org.udckpt.job.command.CommandServer;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+
+/** What other udckpt commands can ask of a running job. */
+final class Commands implements CommandServer.Handler {
+    private static final long KILL_SECONDS = 30;
+
+    private final Job job;
+    private final Checkpointer checkpointer;
+
+    Commands(Job job, Checkpointer checkpointer) {
+        this.job = job;
+        this.checkpointer = checkpointer;
+    }
+
+    @Override
+    public String checkpoint(CommandServer.Progress progress, boolean wait, boolean thenKill) {
+        String id = checkpointer.take(progress, wait);
+        if (thenKill) {
+            kill();
+        }
+        return id;
+    }
+
+    private void kill() {
+        job.ranks().end(ExitCode.DONE.value());
+        try {
+            if (!job.ranks().await(KILL_SECONDS)) {
+                throw new Failure(ExitCode.TIMEOUT, "the checkpoint is durable, but ranks were still there " + KILL_SECONDS + " s after SIGKILL");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.of("waiting for the ranks' end", e);
+        }
+    }
+
+    @Override
+    public ObjectNode status() {
+        return StatusReport.of(job, checkpointer.state());
+    }
+}

@@ -1,0 +1,58 @@
+package org.udckpt.job.life;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.address.AddressMap;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.agent.JobFacts;
+import org.udckpt.job.config.Installation;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.launch.RankEnvironment;
+import org.udckpt.job.launch.RawText;
+import org.udckpt.job.launch.Shepherd;
+import org.udckpt.job.launch.Specification;
+import org.udckpt.job.report.Failure;
+
+/** Starts a job from its program. */
+public final class FirstLife {
+    private FirstLife() {}
+
+    /**
+     * Returns when all ranks run.
+     *
+     * @param command the program, checked, and its arguments
+     * @param environment the user's
+     */
+    public static Job start(Settings settings, Installation installation, String name, HostLayout layout,
+            List<String> command, Map<String, String> environment) {
+        Job job = new Job(settings, new JobFacts(name, imageDirectory(settings, name), layout, command.stream().map(RawText::shown).toList(), 0, null), new AddressMap(), null);
+        try {
+            job.attach(Shepherd.start(installation.shepherd(), job.runtime().shepherdSocket(), job.shepherdListener()), installation.agentLibrary());
+            RankEnvironment environments = new RankEnvironment(environment, installation, job.runtime(), layout, job.hosts());
+            for (int rank = 0; rank < layout.ranks(); rank++) {
+                spawn(job, rank, command, environments);
+            }
+            Service.open(job, installation.library());
+            return job;
+        } catch (IOException | RuntimeException e) {
+            job.close();
+            throw Failure.of("starting job " + name, e);
+        }
+    }
+
+    private static void spawn(Job job, int rank, List<String> command, RankEnvironment environments) {
+        Path file = job.runtime().path().resolve("rank-" + rank);
+        new Specification(Path.of("").toAbsolutePath(), job.runtime().pmiSocket(), rank == 0, command, environments.of(rank)).write(file);
+        job.ranks().started(rank, job.shepherd().spawn(rank, file));
+    }
+
+    /** Where a job's checkpoints go. */
+    public static Path imageDirectory(Settings settings, String name) {
+        String given = settings.text(Option.DIR);
+        return Path.of(given.isEmpty() ? name + ".ckpt" : given).toAbsolutePath().normalize();
+    }
+}

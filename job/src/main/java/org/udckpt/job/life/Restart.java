@@ -1,0 +1,131 @@
+package org.udckpt.job.life;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.address.AddressMap;
+import org.udckpt.image.CheckpointReader;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.agent.JobFacts;
+import org.udckpt.job.config.Installation;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.launch.Shepherd;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.ImageTables;
+import org.udckpt.job.store.JobState;
+import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.StoredMemory;
+import org.udckpt.process.model.Clocks;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.restore.Restorer;
+import org.udckpt.ud.LibraryConnection;
+
+/** Starts a job from a checkpoint: the next of its lives. */
+public final class Restart {
+    private static final Duration LIBRARY_TIMEOUT = Duration.ofSeconds(20);
+
+    private final Settings settings;
+    private final Installation installation;
+    private final CheckpointReader reader;
+    private final JobState state;
+    private final JobImage image;
+
+    private Restart(Settings settings, Installation installation, CheckpointReader reader) throws IOException {
+        this.settings = settings;
+        this.installation = installation;
+        this.reader = reader;
+        this.state = ImageTables.readState(reader);
+        this.image = ImageTables.readImage(reader);
+    }
+
+    /**
+     * Returns when all ranks run again.
+     *
+     * @param name null: as before
+     * @param layout null: as before
+     */
+    public static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout) {
+        String what = "restart from " + location.entry().directory();
+        try (CheckpointReader reader = location.open(Keys.user())) {
+            Restart restart = new Restart(settings, installation, reader);
+            restart.checkMachine();
+            return restart.run(location, name, layout);
+        } catch (IOException | RuntimeException e) {
+            throw Failure.of(what, e);
+        }
+    }
+
+    private void checkMachine() {
+        String architecture = reader.manifest().architecture();
+        if (!architecture.equals("x86_64")) {
+            throw new Failure(ExitCode.UNSUPPORTED, "the image " + reader.directory() + " is of architecture " + architecture + ", this machine is x86_64: restart it on one of its own kind");
+        }
+    }
+
+    private Job run(ImageLocation location, String name, HostLayout wanted) {
+        HostLayout layout = wanted == null ? state.layout() : wanted;
+        if (layout.ranks() != state.layout().ranks()) {
+            throw new Failure(ExitCode.USAGE, "--hosts " + layout.format() + " holds " + layout.ranks() + " ranks, but the image has " + state.layout().ranks());
+        }
+        JobFacts facts = new JobFacts(name == null ? state.row().name() : name, location.parent(), layout, state.row().words(), state.row().generation() + 1,
+                state.row().namedRuntime());
+        Job job = null;
+        try {
+            AddressMap addresses = state.addresses().nextLife();
+            job = new Job(settings, facts, addresses, state.pmi());
+            job.attach(Shepherd.startRestoring(installation.shepherd(), job.runtime().shepherdSocket(), monotonicOffset(), facts.namedRuntime(), job.shepherdListener()), installation.agentLibrary());
+            restore(job);
+            Service.open(job, installation.library());
+            return job;
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            if (job != null) {
+                job.close();
+            }
+            throw Failure.of("restart from " + location.entry().directory(), e);
+        }
+    }
+
+    private void restore(Job job) throws IOException, InterruptedException {
+        Map<Integer, Integer> hostPids = Restorer.restore(image, StoredMemory.open(reader, ImageTables.readMemory(reader)), new RestoredNode(job));
+        for (ProcessState process : image.processes()) {
+            if (process.parentPid() == 0) {
+                job.ranks().started(process.rank(), hostPids.get(process.pid()));
+            }
+        }
+        int libraries = (int) image.objects().stream().filter(KernelObject.AgentConnection.class::isInstance).count();
+        if (libraries > 0) {
+            awaitLibraries(job, libraries);
+            long downtime = Math.max(0, System.currentTimeMillis() * 1_000_000L - image.clocks().realtimeNs());
+            Rebuild.all(job, restored(job), downtime, settings.duration(Option.REBUILD_TIMEOUT));
+        }
+    }
+
+    /** Not those that opened their first device a moment ago, in this life. */
+    private static List<LibraryConnection> restored(Job job) {
+        return job.control().connections().stream().filter(connection -> connection.generation() != job.facts().generation()).toList();
+    }
+
+    private static void awaitLibraries(Job job, int libraries) throws InterruptedException {
+        long deadline = System.nanoTime() + LIBRARY_TIMEOUT.toNanos();
+        while (restored(job).size() < libraries) {
+            if (System.nanoTime() > deadline) {
+                throw new Failure(ExitCode.TIMEOUT, "only " + restored(job) + " of " + libraries + " restored processes answered within "
+                        + LIBRARY_TIMEOUT.toSeconds() + " s");
+            }
+            Thread.sleep(1);
+        }
+    }
+
+    /** What must be added to this machine's monotonic clock so that the job's goes on where it stopped. */
+    private long monotonicOffset() {
+        Clocks clocks = image.clocks();
+        return clocks.monotonicNs() - MonotonicClock.now();
+    }
+}

@@ -1,0 +1,39 @@
+package org.udckpt.job.life;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import org.udckpt.job.agent.Job;
+import org.udckpt.process.restore.RestoreTarget;
+
+/** Where the restorer puts the processes: this job's shepherd and sockets. */
+record RestoredNode(Job job) implements RestoreTarget {
+    private static final Duration JOIN = Duration.ofSeconds(10);
+
+    @Override
+    public int stub(int pid) {
+        return job.shepherd().stub(pid);
+    }
+
+    @Override
+    public int pmi(int rank, byte[] queued) {
+        job.pmi().prime(rank, queued);
+        int descriptor = job.shepherd().pmi(rank, job.runtime().pmiSocket());
+        job.pmi().awaitJoined(rank, JOIN); // a barrier may end with this rank's first message: it must be known by then
+        return descriptor;
+    }
+
+    @Override
+    public void taken(int descriptor) {
+        job.shepherd().taken(descriptor);
+    }
+
+    @Override
+    public void go() {
+        job.shepherd().go();
+    }
+
+    @Override
+    public Path agentSocket() {
+        return job.runtime().agentSocket();
+    }
+}

@@ -1,0 +1,36 @@
+package org.udckpt.job.life;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.checkpoint.Checkpointer;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.report.Messages;
+import org.udckpt.process.capture.Rehearsal;
+
+/** What a job offers once its ranks run, in whichever life: commands, checkpoints by themselves, a warm capture. */
+final class Service {
+    private static final int REHEARSALS = 30; // after which a stop no longer gets shorter
+
+    private Service() {}
+
+    static void open(Job job, Path library) throws IOException {
+        Checkpointer checkpointer = job.owns(new Checkpointer(job));
+        Duration interval = job.settings().duration(Option.INTERVAL);
+        job.open(new Commands(job, checkpointer));
+        if (!interval.isZero()) {
+            job.owns(checkpointer.every(interval));
+        }
+        Thread.ofPlatform().daemon().name("rehearsal").start(() -> rehearse(library));
+    }
+
+    /** Compiles the code of the stop, so that the first checkpoint stops the job no longer than the later ones. */
+    private static void rehearse(Path library) {
+        try {
+            Rehearsal.run(REHEARSALS, library);
+        } catch (RuntimeException e) {
+            Messages.warn("could not rehearse a stop: " + e.getMessage() + "; the first checkpoint may take longer");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package org.udckpt.job.life;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.udckpt.address.Endpoint;
+import org.udckpt.address.VerbsAddress;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.agent.RankTable;
+
+/** The agent's part of {@code status --json}: everything but the counters, which anyone reads from shared memory. */
+final class StatusReport {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private StatusReport() {}
+
+    /** @param state "running", or the phase of the checkpoint that is under way */
+    static ObjectNode of(Job job, String state) {
+        ObjectNode node = JSON.createObjectNode();
+        node.put("name", job.facts().name());
+        node.put("dir", job.imageDirectory().toString());
+        node.put("state", state);
+        node.put("generation", job.facts().generation());
+        ArrayNode ranks = node.putArray("ranks");
+        for (RankTable.Rank rank : job.ranks().ranks()) {
+            ObjectNode one = ranks.addObject();
+            one.put("rank", rank.rank());
+            one.put("pid", rank.hostPid());
+            one.put("host", job.facts().layout().hostName(rank.rank()));
+            one.put("alive", rank.alive());
+            ArrayNode endpoints = one.putArray("endpoints");
+            for (Endpoint endpoint : job.addresses().endpoints(rank.rank())) {
+                ObjectNode entry = endpoints.addObject().put("transport", endpoint.transport().name());
+                address(entry.putObject("virtual"), endpoint.virtual());
+                if (endpoint.real() != null) {
+                    address(entry.putObject("real"), endpoint.real());
+                } else {
+                    entry.putNull("real");
+                }
+            }
+        }
+        return node;
+    }
+
+    private static void address(ObjectNode node, VerbsAddress address) {
+        node.put("lid", address.lid()).put("gid", address.gid().toString()).put("qpn", address.qpn());
+    }
+}

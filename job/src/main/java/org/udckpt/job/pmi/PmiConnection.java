@@ -1,0 +1,178 @@
+package org.udckpt.job.pmi;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.runtime.LineReader;
+
+/** One rank's PMI-1 conversation: reads a line, answers it, until the rank closes. */
+final class PmiConnection {
+    // What hydra answers, and the buffers of MPICH's client are made for (src/pmi/simple/simple_pmi.c).
+    private static final String NAME_MAX = "256";
+    private static final String KEY_MAX = "64";
+    private static final String VALUE_MAX = "1024";
+    private static final int LINE_MAX = 64 * 1024; // one of MPI_Comm_spawn's may hold many arguments
+
+    private final PmiServer server;
+    private final SocketChannel channel;
+    private int rank = -1;
+
+    PmiConnection(PmiServer server, SocketChannel channel) {
+        this.server = server;
+        this.channel = channel;
+    }
+
+    void serve() {
+        try (channel) {
+            LineReader reader = new LineReader(channel, StandardCharsets.ISO_8859_1, LINE_MAX);
+            identify(reader.readLine());
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+                server.moved();
+                answer(PmiLine.parse(line), reader);
+            }
+        } catch (PmiException | LineReader.TooLong e) {
+            notPmi(e);
+        } catch (IOException e) {
+            Messages.debugTrace("PMI: rank " + rank + " connection ended", e); // a killed rank resets its socket
+        } finally {
+            if (rank >= 0) {
+                server.left(rank, this);
+            }
+        }
+    }
+
+    /** The rank would wait for an answer for ever: the job ends, as it does under mpiexec. */
+    private void notPmi(Exception e) {
+        if (rank < 0) {
+            Messages.error("PMI: " + e.getMessage() + "; the connection is closed", e);
+        } else {
+            Messages.error("PMI: rank " + rank + ": " + e.getMessage() + ": this program does not speak PMI-1, the process manager interface of MPICH;"
+                    + " ending the job", e);
+            server.listener().aborted(rank, ExitCode.UNSUPPORTED.value());
+        }
+    }
+
+    private void identify(String line) throws PmiException, IOException {
+        if (line == null || !line.matches("rank=\\d{1,9}")) {
+            throw new PmiException("a connection began with '" + line + "', not with rank=R");
+        }
+        int claimed = Integer.parseInt(line.substring("rank=".length()));
+        server.joined(claimed, this);
+        rank = claimed;
+    }
+
+    private void answer(PmiLine line, LineReader reader) throws IOException, PmiException {
+        KeyValueSpace space = server.space();
+        switch (line.command()) {
+            case "init" -> init(line);
+            case "get_maxes" -> send(PmiLine.format("maxes", "kvsname_max", NAME_MAX, "keylen_max", KEY_MAX, "vallen_max", VALUE_MAX));
+            case "get_appnum" -> send(PmiLine.format("appnum", "appnum", "0"));
+            case "get_my_kvsname" -> send(PmiLine.format("my_kvsname", "kvsname", space.name()));
+            case "get_universe_size" -> send(PmiLine.format("universe_size", "size", Integer.toString(server.ranks())));
+            case "put" -> put(line);
+            case "get" -> get(line);
+            case "getbyidx" -> getByIndex(line);
+            case "barrier_in" -> server.enterBarrier(rank);
+            case "finalize" -> {
+                server.setPhase(rank, PmiPhase.FINALISED);
+                send(PmiLine.format("finalize_ack"));
+            }
+            case "abort" -> server.listener().aborted(rank, exitCode(line));
+            case "spawn" -> {
+                skipBlock(line, reader);
+                refuse("MPI_Comm_spawn", "spawn_result");
+            }
+            case "publish_name" -> refuse("MPI_Publish_name", "publish_result");
+            case "unpublish_name" -> refuse("MPI_Unpublish_name", "unpublish_result");
+            case "lookup_name" -> refuse("MPI_Lookup_name", "lookup_result");
+            default -> throw new PmiException("unknown PMI-1 command '" + line.command() + "'");
+        }
+    }
+
+    private void init(PmiLine line) throws IOException, PmiException {
+        boolean ours = line.need("pmi_version").equals("1");
+        if (ours) {
+            server.setPhase(rank, PmiPhase.INITIALISED);
+        } else {
+            server.listener().refused(rank, "PMI version " + line.need("pmi_version") + " (udckpt speaks PMI-1; use MPICH's default process manager interface)");
+        }
+        send(PmiLine.format("response_to_init", "pmi_version", "1", "pmi_subversion", "1", "rc", ours ? "0" : "-1"));
+    }
+
+    private void put(PmiLine line) throws IOException, PmiException {
+        String key = line.need("key");
+        if (!line.need("kvsname").equals(server.space().name())) {
+            send(PmiLine.format("put_result", "rc", "-1", "msg", "unknown_kvsname"));
+        } else if (server.space().put(key, line.need("value"))) {
+            send(PmiLine.format("put_result", "rc", "0", "msg", "success"));
+        } else {
+            send(PmiLine.format("put_result", "rc", "-1", "msg", "duplicate_key_" + key));
+        }
+    }
+
+    private void get(PmiLine line) throws IOException, PmiException {
+        String value = line.need("kvsname").equals(server.space().name()) ? server.space().get(line.need("key")) : null;
+        if (value != null) {
+            send(PmiLine.format("get_result", "rc", "0", "msg", "success", "value", value));
+        } else {
+            send(PmiLine.format("get_result", "rc", "-1", "msg", "key_" + line.need("key") + "_not_found", "value", "unknown"));
+        }
+    }
+
+    private void getByIndex(PmiLine line) throws IOException, PmiException {
+        int index;
+        try {
+            index = Integer.parseInt(line.need("idx"));
+        } catch (NumberFormatException e) {
+            throw new PmiException("getbyidx with idx=" + line.need("idx"));
+        }
+        Map.Entry<String, String> pair = index < 0 ? null : server.space().at(index);
+        if (pair != null) {
+            send(PmiLine.format("getbyidx_results", "rc", "0", "nextidx", Integer.toString(index + 1), "key", pair.getKey(), "val", pair.getValue()));
+        } else {
+            send(PmiLine.format("getbyidx_results", "rc", "-2", "reason", "no_more_keyvals"));
+        }
+    }
+
+    private static int exitCode(PmiLine line) {
+        String text = line.arguments().getOrDefault("exitcode", "1");
+        return text.matches("-?\\d{1,9}") ? Integer.parseInt(text) : 1;
+    }
+
+    private static void skipBlock(PmiLine line, LineReader reader) throws IOException, PmiException {
+        if (!line.multiLine()) {
+            return;
+        }
+        for (String next = reader.readLine(); !"endcmd".equals(next); next = reader.readLine()) {
+            if (next == null) {
+                throw new PmiException("the connection ended inside mcmd=" + line.command());
+            }
+        }
+    }
+
+    private void refuse(String what, String result) throws IOException {
+        server.listener().refused(rank, what + " (udckpt jobs have a fixed number of ranks; start them all with 'udckpt run -n')");
+        send(PmiLine.format(result, "rc", "-1", "msg", "not_supported_by_udckpt", "info", "not_supported_by_udckpt"));
+    }
+
+    /** Sends a line; several threads may (a barrier is released by the last rank's thread). */
+    void send(String line) throws IOException {
+        server.moved();
+        send((line + "\n").getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    synchronized void send(byte[] raw) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(raw);
+        while (bytes.hasRemaining()) {
+            channel.write(bytes);
+        }
+    }
+
+    void close() throws IOException {
+        channel.close();
+    }
+}

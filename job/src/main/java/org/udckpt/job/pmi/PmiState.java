@@ -1,0 +1,13 @@
+package org.udckpt.job.pmi;
+
+import java.util.List;
+import java.util.Map;
+
+/** Everything that the PMI server must remember across a restart. */
+public record PmiState(String name, Map<String, String> pairs, List<RankState> ranks) {
+    /**
+     * @param phase where the rank is in its PMI life
+     * @param inBarrier it sent barrier_in and has not been let go
+     */
+    public record RankState(int rank, PmiPhase phase, boolean inBarrier) {}
+}

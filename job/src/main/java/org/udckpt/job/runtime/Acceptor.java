@@ -1,0 +1,58 @@
+package org.udckpt.job.runtime;
+
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.function.Consumer;
+import org.udckpt.job.report.Messages;
+
+/**
+ * Accepts connections until the server is closed. An accept that fails (EMFILE, ENFILE, ENOMEM: accept(2)) is tried again:
+ * the connection waits in the backlog until there is a descriptor for it.
+ */
+public final class Acceptor {
+    private static final long PAUSE_MS = 200;
+
+    private Acceptor() {}
+
+    /**
+     * Returns when the server is closed.
+     *
+     * @param name of the socket, for messages
+     * @param serve starts a connection's thread
+     */
+    public static void run(String name, ServerSocketChannel server, Consumer<SocketChannel> serve) {
+        boolean failing = false;
+        while (true) {
+            try {
+                serve.accept(server.accept());
+                if (failing) {
+                    Messages.info(name + ": connections are accepted again");
+                }
+                failing = false;
+            } catch (ClosedChannelException e) {
+                return;
+            } catch (IOException e) {
+                if (!failing) {
+                    Messages.error(name + ": accept failed: " + e.getMessage() + "; trying again until it works", e);
+                }
+                failing = true;
+                if (!pause()) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /** False: interrupted. */
+    private static boolean pause() {
+        try {
+            Thread.sleep(PAUSE_MS);
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package org.udckpt.job.runtime;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+
+/**
+ * {@code job.json} of a runtime directory: who runs the job, for other udckpt commands to find.
+ *
+ * @param imageDirectory where its checkpoints go
+ * @param agentStart start time of the agent in clock ticks since boot (proc(5), stat field 22): tells a reused pid
+ * @param shepherdPid 0 until it runs
+ * @param generation 0 in a job's first life
+ */
+public record JobFile(String name, String imageDirectory, int ranks, List<String> program, long agentPid, long agentStart,
+        long shepherdPid, long shepherdStart, int generation) {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    public static JobFile read(Path directory) throws IOException {
+        return JSON.readValue(directory.resolve("job.json").toFile(), JobFile.class);
+    }
+
+    /** Replaces the file at once: a reader sees the old or the new one. */
+    public void write(Path directory) throws IOException {
+        Path temporary = directory.resolve("job.json.tmp");
+        Files.writeString(temporary, JSON.writeValueAsString(this));
+        Files.move(temporary, directory.resolve("job.json"), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    public boolean agentAlive() {
+        return ProcessTimes.isAlive(agentPid, agentStart);
+    }
+
+    public boolean shepherdAlive() {
+        return shepherdPid != 0 && ProcessTimes.isAlive(shepherdPid, shepherdStart);
+    }
+}

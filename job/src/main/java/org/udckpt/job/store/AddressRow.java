@@ -1,0 +1,8 @@
+package org.udckpt.job.store;
+
+/**
+ * The one row of the table {@code addresses}.
+ *
+ * @param arrow the address map as an Arrow IPC file (org.udckpt.address.AddressMapFile)
+ */
+public record AddressRow(byte[] arrow) {}

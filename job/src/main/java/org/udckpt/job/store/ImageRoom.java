@@ -1,0 +1,40 @@
+package org.udckpt.job.store;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+
+/** Says before a job starts, not hours later at its first checkpoint, that its images have no place. */
+public final class ImageRoom {
+    private ImageRoom() {}
+
+    /**
+     * Creates nothing: a job that is never checkpointed leaves no directory.
+     *
+     * @param wanted checkpoints were asked for: it is an error then, else a warning
+     */
+    public static void check(Path directory, boolean wanted) {
+        Path existing = directory;
+        while (!Files.exists(existing)) {
+            existing = existing.getParent();
+        }
+        String problem = null;
+        ExitCode code = ExitCode.PERMISSION;
+        if (!Files.isDirectory(existing)) {
+            problem = existing + " is not a directory";
+            code = ExitCode.IO;
+        } else if (existing.startsWith("/proc") || existing.startsWith("/sys") || !Files.isWritable(existing)) {
+            problem = existing + " cannot be written";
+        }
+        if (problem == null) {
+            return;
+        }
+        String text = "checkpoints can not be stored in " + directory + ": " + problem + "; choose another directory with --dir";
+        if (wanted) {
+            throw new Failure(code, text);
+        }
+        Messages.warn(text);
+    }
+}

@@ -1,0 +1,130 @@
+package org.udckpt.job.store;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.udckpt.address.AddressMap;
+import org.udckpt.address.AddressMapFile;
+import org.udckpt.image.CheckpointReader;
+import org.udckpt.image.CheckpointWriter;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.NodeWriter;
+import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.pmi.PmiState;
+import org.udckpt.process.model.Clocks;
+import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.PosixTimer;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Region;
+import org.udckpt.process.model.TcpSocket;
+import org.udckpt.process.model.ThreadState;
+import org.udckpt.process.model.VectorLayout;
+import org.udckpt.process.model.Zombie;
+
+/** Which tables a job's image has, in one place for the writing and the reading side. */
+public final class ImageTables {
+    private static final String JOB = "job";
+    private static final String PMI = "pmi";
+    private static final String ADDRESSES = "addresses";
+    private static final String MEMORY = "memory";
+    private static final String TCP_SOCKETS = "tcp-sockets";
+    private static final String PROCESSES = "processes";
+    private static final String THREADS = "threads";
+    private static final String REGIONS = "regions";
+    private static final String DESCRIPTORS = "descriptors";
+    private static final String OBJECTS = "objects";
+    private static final String TIMERS = "timers";
+    private static final String ZOMBIES = "zombies";
+    private static final String CLOCKS = "clocks";
+    private static final String VECTORS = "vectors";
+
+    private ImageTables() {}
+
+    public static void write(CheckpointWriter writer, JobState state) throws IOException {
+        writer.table(JOB, JobRow.class, List.of(state.row()));
+        List<PmiRow> pmi = new ArrayList<>();
+        state.pmi().pairs().forEach((key, value) -> pmi.add(new PmiRow.Pair(key, value)));
+        state.pmi().ranks().forEach(rank -> pmi.add(new PmiRow.Rank(rank.rank(), rank.phase(), rank.inBarrier())));
+        writer.table(PMI, PmiRow.class, pmi);
+        writer.table(ADDRESSES, AddressRow.class, List.of(new AddressRow(AddressMapFile.write(state.addresses()))));
+    }
+
+    public static void write(NodeWriter node, JobImage image, List<MemoryRow> memory) throws IOException {
+        node.table(PROCESSES, ProcessState.class, image.processes());
+        node.table(THREADS, ThreadState.class, image.threads());
+        node.table(REGIONS, Region.class, image.regions());
+        node.table(DESCRIPTORS, Descriptor.class, image.descriptors());
+        node.table(OBJECTS, KernelObject.class, image.objects());
+        node.table(TIMERS, PosixTimer.class, image.timers());
+        node.table(ZOMBIES, Zombie.class, image.zombies());
+        node.table(CLOCKS, Clocks.class, List.of(image.clocks()));
+        node.table(VECTORS, VectorLayout.class, List.of(image.vectors()));
+        node.table(MEMORY, MemoryRow.class, memory);
+        if (!image.tcpSockets().isEmpty()) {
+            node.table(TCP_SOCKETS, TcpSocket.class, image.tcpSockets());
+        }
+    }
+
+    public static JobState readState(CheckpointReader reader) throws IOException {
+        JobRow row = only(reader, JOB, JobRow.class);
+        Map<String, String> pairs = new TreeMap<>();
+        List<PmiState.RankState> ranks = new ArrayList<>();
+        for (PmiRow entry : reader.table(PMI, PmiRow.class)) {
+            switch (entry) {
+                case PmiRow.Pair pair -> pairs.put(pair.key(), pair.value());
+                case PmiRow.Rank rank -> ranks.add(new PmiState.RankState(rank.rank(), rank.phase(), rank.inBarrier()));
+            }
+        }
+        HostLayout layout = HostLayout.parse(row.hosts(), null);
+        if (ranks.size() != layout.ranks()) {
+            throw new ImageError.Corrupt(table(reader, PMI), -1, ranks.size() + " ranks, but the job has " + layout.ranks());
+        }
+        return new JobState(row, layout, new PmiState(row.pmiName(), pairs, List.copyOf(ranks)), addresses(reader));
+    }
+
+    private static AddressMap addresses(CheckpointReader reader) throws IOException {
+        byte[] arrow = only(reader, ADDRESSES, AddressRow.class).arrow();
+        try {
+            return AddressMapFile.read(arrow);
+        } catch (IOException e) {
+            throw new ImageError.Corrupt(table(reader, ADDRESSES), -1, e.getMessage(), e);
+        }
+    }
+
+    public static JobImage readImage(CheckpointReader reader) throws IOException {
+        return new JobImage(reader.table(PROCESSES, ProcessState.class), reader.table(THREADS, ThreadState.class), reader.table(REGIONS, Region.class),
+                reader.table(DESCRIPTORS, Descriptor.class), reader.table(OBJECTS, KernelObject.class), reader.table(TIMERS, PosixTimer.class),
+                reader.table(ZOMBIES, Zombie.class), only(reader, CLOCKS, Clocks.class), vectors(reader),
+                reader.tableIfThere(TCP_SOCKETS, TcpSocket.class));
+    }
+
+    /** Images that were made before this table was have none. */
+    private static VectorLayout vectors(CheckpointReader reader) throws IOException {
+        try {
+            return only(reader, VECTORS, VectorLayout.class);
+        } catch (ImageError.Missing none) {
+            return null;
+        }
+    }
+
+    public static List<MemoryRow> readMemory(CheckpointReader reader) throws IOException {
+        return reader.table(MEMORY, MemoryRow.class);
+    }
+
+    private static <T> T only(CheckpointReader reader, String name, Class<T> type) throws IOException {
+        List<T> rows = reader.table(name, type);
+        if (rows.size() != 1) {
+            throw new ImageError.Corrupt(table(reader, name), -1, rows.size() + " rows where one is due");
+        }
+        return rows.getFirst();
+    }
+
+    private static Path table(CheckpointReader reader, String name) {
+        return reader.directory().resolve(name);
+    }
+}

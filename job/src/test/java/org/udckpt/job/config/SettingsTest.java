@@ -1,0 +1,54 @@
+package org.udckpt.job.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+
+class SettingsTest {
+    @TempDir
+    Path directory;
+
+    @Test
+    void theLaterOriginWins() throws Exception {
+        Path site = Files.writeString(directory.resolve("site"), "keep = 3\ninterval = 10m\ndevice = soft\n");
+        Path user = Files.writeString(directory.resolve("user"), "keep = 4\nkeeep = 5\n");
+        Settings settings = Settings.load(site, user, Map.of("UDCKPT_KEEP", "5", "UDCKPT_INTERVALL", "x"));
+        assertEquals(new Settings.Value("5", "UDCKPT_KEEP"), settings.value(Option.KEEP));
+        assertEquals(new Settings.Value("10m", site.toString()), settings.value(Option.INTERVAL));
+        assertEquals(new Settings.Value("6", "--keep"), settings.flag(Option.KEEP, "6").value(Option.KEEP));
+        assertEquals("default", settings.value(Option.DIR).origin());
+        assertEquals(2, settings.warnings().size(), settings.warnings().toString());
+        assertTrue(settings.warnings().get(0).contains("'keeep'"));
+        assertTrue(settings.warnings().get(1).contains("did you mean UDCKPT_INTERVAL?"));
+    }
+
+    @Test
+    void everyOptionHasItsNamesAndAUsableDefault() {
+        Settings settings = Settings.load(directory.resolve("none"), directory.resolve("none"), Map.of());
+        assertEquals(Duration.ZERO, settings.duration(Option.INTERVAL));
+        assertEquals(Duration.ofSeconds(10), settings.duration(Option.QUIESCE_TIMEOUT));
+        assertEquals(Duration.ofSeconds(30), settings.duration(Option.REBUILD_TIMEOUT));
+        assertEquals(0, settings.count(Option.KEEP));
+        assertEquals("auto", settings.text(Option.DEVICE));
+        assertEquals("UDCKPT_QUIESCE_TIMEOUT", Option.QUIESCE_TIMEOUT.variable());
+    }
+
+    @Test
+    void badValuesAreUsageErrorsThatNameTheirOrigin() {
+        Settings settings = Settings.load(directory.resolve("none"), directory.resolve("none"), Map.of("UDCKPT_INTERVAL", "soon"));
+        Failure failure = assertThrows(Failure.class, () -> settings.duration(Option.INTERVAL));
+        assertEquals(ExitCode.USAGE, failure.code());
+        assertTrue(failure.getMessage().startsWith("UDCKPT_INTERVAL: 'soon'"), failure.getMessage());
+        assertThrows(Failure.class, () -> settings.flag(Option.KEEP, "-1").count(Option.KEEP));
+        assertThrows(Failure.class, () -> settings.flag(Option.INTERVAL, "99999999999999999999d").duration(Option.INTERVAL));
+    }
+}

@@ -1,0 +1,96 @@
+package org.udckpt.job.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+
+/** A file system that fills up under a checkpoint costs that checkpoint, and nothing else: not the job, not the ones before. */
+@Timeout(180)
+class DiskFullTest {
+    private static final int MEBIBYTES = 8;
+    private static final long ROOMY = 1L << 30;
+    private static final long LEFT = 6 << 20; // room for some of the memory of the next checkpoint, not for all of it
+
+    @Test
+    void theJobGoesOnAndTheLastGoodCheckpointStays() throws Exception {
+        Path directory = Files.createTempDirectory("udckpt-j");
+        Path images = Files.createDirectory(directory.resolve("images"));
+        assumeTrue(mount(images), "mounting a tmpfs is not permitted here");
+        try (RunningJob job = RunningJob.ballast(directory, images, MEBIBYTES)) {
+            assertEquals("ckpt-0001", job.checkpoint());
+            shrink(images, LEFT);
+            noSpace(job, images + "/ckpt-0002/node-0000.");
+            withoutWaiting(job);
+            killNeedsADurableCheckpoint(job);
+            shrink(images, 0); // now not even the new checkpoint's number can be written down
+            noSpace(job, images.toString(), "sequence");
+            resize(images, ROOMY);
+            String next = job.checkpoint();
+            job.assertOnly("ckpt-0001", next);
+            job.finish();
+        } finally {
+            run("umount", "-l", images.toString());
+            if (directory.toFile().list().length == 1) { // a job that was good has removed all but the mount point
+                Files.delete(images);
+                Files.delete(directory);
+            }
+        }
+    }
+
+    private static void noSpace(RunningJob job, String... words) throws Exception {
+        Failure failure = job.failingCheckpoint();
+        assertEquals(ExitCode.NO_SPACE, failure.code(), failure.getMessage());
+        for (String word : words) {
+            assertTrue(failure.getMessage().contains(word), failure.getMessage());
+        }
+        assertTrue(failure.getMessage().contains("free some") && failure.getMessage().contains("--dir"), failure.getMessage());
+        assertTrue(failure.getMessage().contains("the job goes on"), failure.getMessage());
+        job.assertUnhurt(RunningJob.RANKS);
+        job.assertOnly("ckpt-0001");
+        assertEquals("running", job.status().path("state").asText());
+    }
+
+    /** Nobody waits for the answer any more: it goes to the job's own standard error. */
+    private static void withoutWaiting(RunningJob job) throws Exception {
+        String id = job.checkpoint(false, false, _ -> { });
+        job.await("the report of the failed write", () -> job.errors().contains("checkpoint " + id + " of job job: "));
+        assertTrue(job.errors().contains("no space left"), job::text);
+        job.assertUnhurt(RunningJob.RANKS);
+        job.assertOnly("ckpt-0001");
+    }
+
+    /** The user's command, with its exit code; the job must not be ended for a checkpoint that does not exist. */
+    private static void killNeedsADurableCheckpoint(RunningJob job) throws Exception {
+        assertEquals(73, job.commands.run("checkpoint", 60, "checkpoint", "job", "--then", "kill"), job::text);
+        assertTrue(job.agent.isAlive(), job::text);
+        job.assertUnhurt(RunningJob.RANKS);
+        job.assertOnly("ckpt-0001");
+    }
+
+    /** Leaves room for so many bytes. */
+    private static void shrink(Path directory, long left) throws Exception {
+        FileStore store = Files.getFileStore(directory);
+        resize(directory, store.getTotalSpace() - store.getUnallocatedSpace() + left);
+    }
+
+    private static void resize(Path directory, long bytes) throws Exception {
+        assertEquals(0, run("mount", "-o", "remount,size=" + bytes, directory.toString()));
+    }
+
+    private static boolean mount(Path directory) throws Exception {
+        return run("mount", "-t", "tmpfs", "-o", "size=" + ROOMY + ",mode=700", "udckpt-test", directory.toString()) == 0;
+    }
+
+    private static int run(String... command) throws Exception {
+        return new ProcessBuilder(List.of(command)).inheritIO().start().waitFor();
+    }
+}

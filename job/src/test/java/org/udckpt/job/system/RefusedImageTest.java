@@ -1,0 +1,113 @@
+package org.udckpt.job.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Images that must not be restarted: the code of docs/exit-codes.md, the thing by its name, and nothing left behind. */
+@Timeout(240)
+class RefusedImageTest {
+
+    @Test
+    void restartTakesOnlyWhatItCanTrust() throws Exception {
+        try (RunningJob job = RunningJob.ballast(1)) {
+            job.checkpoint();
+            job.checkpoint(true, true, _ -> { });
+            job.assertEnds(0);
+            Path images = job.directory.resolve("images");
+            Path newest = images.resolve("ckpt-0002");
+            aFlippedBit(job, images, newest);
+            String good = Files.readString(newest.resolve("manifest"));
+            rewrite(newest, text -> text.replace("\narchitecture x86_64\n", "\narchitecture riscv64\n"), true);
+            refused(job, 69, newest, "riscv64", "x86_64");
+            refused(job, 69, images, "ckpt-0002", "riscv64");
+            rewrite(newest, text -> text.replace("\narchitecture", "\nlabel colour red\narchitecture"), false);
+            refused(job, 65, newest, "manifest");
+            Files.writeString(newest.resolve("manifest"), good);
+            rewrite(newest, text -> text.replaceFirst("udckpt-image 1\n", "udckpt-image 2\n"), true);
+            refused(job, 69, newest, "version 2", "use a newer one");
+            withoutACompleteOne(job, images, newest);
+        }
+    }
+
+    private static void aFlippedBit(RunningJob job, Path images, Path checkpoint) throws Exception {
+        Path stripe = checkpoint.resolve("node-0000.stripe-00");
+        flip(stripe);
+        refused(job, 65, images, "node-0000.stripe-00 at offset 0x", "mismatch", "the newest complete checkpoint before it is ckpt-0001");
+        flip(stripe);
+        flip(checkpoint.resolve("node-0000.threads.arrow"));
+        refused(job, 65, checkpoint, "node-0000.threads.arrow", "ckpt-0001");
+        flip(checkpoint.resolve("node-0000.threads.arrow"));
+    }
+
+    /** Neither one whose version is too new nor one that was never finished is taken. */
+    private static void withoutACompleteOne(RunningJob job, Path images, Path tooNew) throws Exception {
+        Files.delete(images.resolve("ckpt-0001/manifest"));
+        refused(job, 69, images, "version 2", "ckpt-0002");
+        Files.delete(tooNew.resolve("manifest"));
+        refused(job, 66, images, "no complete checkpoint", "ckpt-0001, ckpt-0002");
+        refused(job, 66, tooNew, "ckpt-0002", "not complete");
+        refused(job, 66, images.resolve("ckpt-0003"), "ckpt-0003");
+    }
+
+    private static void flip(Path file) throws Exception {
+        try (RandomAccessFile content = new RandomAccessFile(file.toFile(), "rw")) {
+            long middle = content.length() / 2;
+            content.seek(middle);
+            int value = content.read();
+            content.seek(middle);
+            content.write(value ^ 0x10);
+        }
+    }
+
+    /** Changes the manifest; sealed again with the user's key, or left with a seal that is wrong now. */
+    private static void rewrite(Path checkpoint, UnaryOperator<String> change, boolean sealed) throws Exception {
+        Path file = checkpoint.resolve("manifest");
+        String before = Files.readString(file);
+        String text = change.apply(before.substring(0, before.indexOf("\nmac ") + 1));
+        assertFalse(before.startsWith(text), "nothing was changed");
+        String mac = sealed ? "mac " + HexFormat.of().formatHex(mac(text)) + "\n" : before.substring(before.indexOf("\nmac ") + 1);
+        Files.writeString(file, text + mac);
+    }
+
+    /** As docs/image-format.md has it. */
+    private static byte[] mac(String text) throws Exception {
+        String named = System.getenv("UDCKPT_KEY_FILE");
+        Path key = named != null ? Path.of(named) : Path.of(System.getProperty("user.home"), ".config/udckpt/key");
+        Mac mac = Mac.getInstance("HmacSHA256");
+        mac.init(new SecretKeySpec(HexFormat.of().parseHex(Files.readString(key).strip()), "HmacSHA256"));
+        return mac.doFinal(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static void refused(RunningJob job, int code, Path image, String... words) throws Exception {
+        Files.deleteIfExists(job.directory.resolve("restart.err"));
+        assertEquals(code, job.commands.run("restart", 60, "restart", image.toString()), () -> printed(job));
+        String said = Files.readString(job.directory.resolve("restart.err"));
+        for (String word : words) {
+            assertTrue(said.contains(word), () -> "no '" + word + "' in: " + said);
+        }
+        assertTrue(said.startsWith("udckpt: ") && !said.contains("Exception"), said);
+        assertEquals(List.of(), RankProcesses.of(job.runtime()), said);
+        assertFalse(Files.exists(job.runtime()), "the runtime directory is left");
+    }
+
+    private static String printed(RunningJob job) {
+        try {
+            return job.commands.printed("restart");
+        } catch (java.io.IOException e) {
+            return e.toString();
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package org.udckpt.job.verbs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.job.cli.Udckpts;
+
+/** rdma_cm in a job: connections are made and ended while the job is checkpointed, killed and restarted. */
+@Timeout(600)
+class ConnectionManagerTest {
+    private static final int LIVES = 3;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void datagramServicesAreFoundLifeAfterLife() throws Exception {
+        roundsGoOn("udp", 7301);
+    }
+
+    /** RC: each connection writes into the other side's memory. */
+    @Test
+    void connectionsAreMadeLifeAfterLife() throws Exception {
+        roundsGoOn("tcp", 7302);
+    }
+
+    /** As from the kernel's connection manager: a process that exits with an open connection has ended it. */
+    @Test
+    void otherSideIsToldOfAnExit() throws Exception {
+        try (Udckpts udckpts = new Udckpts(directory)) {
+            Udckpts.Result end = udckpts.run("run", "-n", "2", "--hosts", "a,b", "--name", "exits", "--dir",
+                    directory.resolve("images").toString(), "--", Udckpts.nativeFile("virtualization/cm_exits").toString(), "7304");
+            assertEquals(0, end.code(), end.toString());
+            assertEquals(2, end.output().lines().filter(line -> line.startsWith("PASS ")).count(), end.toString());
+        }
+    }
+
+    private void roundsGoOn(String portSpace, int port) throws Exception {
+        try (Udckpts udckpts = new Udckpts(directory)) {
+            String images = directory.resolve("images").toString();
+            Path finish = directory.resolve("finish");
+            Udckpts.Running life = udckpts.start("run", "-n", "2", "--hosts", "a,b", "--name", "cm", "--dir", images, "--",
+                    Udckpts.nativeFile("virtualization/cm_rounds").toString(), portSpace, Integer.toString(port), finish.toString());
+            for (int i = 0; i < LIVES - 1; i++) {
+                awaitRounds(life);
+                Udckpts.Result checkpoint = udckpts.run("checkpoint", "cm", "--then", "kill");
+                assertEquals("ckpt-%04d\n".formatted(i + 1), checkpoint.output(), checkpoint + life.soFar().errors());
+                assertEquals(0, life.await(120).code(), life.soFar().toString());
+                life = udckpts.start("restart", images);
+            }
+            awaitRounds(life);
+            Files.createFile(finish);
+            Udckpts.Result end = life.await(120);
+            assertEquals(0, end.code(), end.toString());
+            List<String> verdicts = end.output().lines().filter(line -> line.startsWith("PASS ")).toList();
+            assertEquals(2, verdicts.size(), end.toString());
+            assertEquals(verdicts.getFirst(), verdicts.getLast(), "both sides counted the same rounds");
+        }
+    }
+
+    private static void awaitRounds(Udckpts.Running life) throws Exception {
+        while (life.soFar().output().lines().filter(line -> line.startsWith("round ")).count() < 2) {
+            assertTrue(life.isAlive(), life.soFar().toString());
+            Thread.sleep(20);
+        }
+    }
+}
