@@ -1,0 +1,103 @@
+package org.udckpt.bench;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * One running command with its two output streams. Closing it ends the command: with SIGTERM, which
+ * {@code udckpt run} hands to its job, then with SIGKILL for it and for whatever descends from it.
+ */
+public final class Command implements AutoCloseable {
+    private static final Duration GRACE = Duration.ofSeconds(5);
+    private final List<String> words;
+    private final Process process;
+    private final Transcript output;
+    private final Transcript errors;
+
+    private Command(List<String> words, Process process, Consumer<String> echo) {
+        this.words = words;
+        this.process = process;
+        output = new Transcript("output", process.getInputStream(), echo);
+        errors = new Transcript("errors", process.getErrorStream(), line -> {});
+    }
+
+    /** Starts {@code words} in {@code directory} with additional environment; standard input is empty. */
+    public static Command start(Path directory, Map<String, String> environment, Consumer<String> echo, List<String> words)
+            throws IOException {
+        var builder = new ProcessBuilder(words).directory(directory.toFile()).redirectInput(Path.of("/dev/null").toFile());
+        builder.environment().putAll(environment);
+        return new Command(words, builder.start(), echo);
+    }
+
+    public Transcript output() {
+        return output;
+    }
+
+    public Transcript errors() {
+        return errors;
+    }
+
+    public boolean isRunning() {
+        return process.isAlive();
+    }
+
+    /**
+     * Waits for the end of the command.
+     *
+     * @return its exit code
+     * @throws DemoFailure when it still runs after {@code limit}
+     */
+    public int await(Duration limit) throws InterruptedException {
+        if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new DemoFailure("still running after " + limit.toSeconds() + " s: " + describe());
+        }
+        return process.exitValue();
+    }
+
+    /**
+     * Waits for an end with exit code 0.
+     *
+     * @return all lines of its standard output
+     */
+    public List<String> awaitSuccess(Duration limit) throws InterruptedException {
+        int code = await(limit);
+        if (code != 0) {
+            errors.allLines();
+            throw new DemoFailure("exit code " + code + " from " + describe());
+        }
+        return output.allLines();
+    }
+
+    /** The command line and the last lines of both streams, for error messages. */
+    public String describe() {
+        return String.join(" ", words) + "\n--- its output, last lines:\n" + tail(output) + "\n--- its errors, last lines:\n" + tail(errors);
+    }
+
+    private static String tail(Transcript transcript) {
+        List<String> lines = transcript.lines();
+        return String.join("\n", lines.subList(Math.max(0, lines.size() - 20), lines.size()));
+    }
+
+    @Override
+    public void close() {
+        List<ProcessHandle> descendants = process.descendants().toList();
+        ProcessHandle handle = process.toHandle(); // Process.destroy() would close the streams under the transcripts
+        handle.destroy();
+        try {
+            if (!process.waitFor(GRACE.toMillis(), TimeUnit.MILLISECONDS)) {
+                handle.destroyForcibly();
+                process.waitFor();
+            }
+        } catch (InterruptedException e) {
+            handle.destroyForcibly();
+            Thread.currentThread().interrupt();
+        } finally {
+            descendants.forEach(ProcessHandle::destroyForcibly);
+        }
+    }
+}

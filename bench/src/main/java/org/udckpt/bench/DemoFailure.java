@@ -1,0 +1,8 @@
+package org.udckpt.bench;
+
+/** A demonstration that did not show what it promises; the message says what was seen instead. */
+public final class DemoFailure extends RuntimeException {
+    public DemoFailure(String message) {
+        super(message);
+    }
+}
