@@ -53,18 +53,17 @@ static inline int is_outstanding(const struct rc_request *request)
     return __atomic_load_n(&request->work.state, __ATOMIC_ACQUIRE) != WORK_FREE;
 }
 
-static inline void give_back(struct rc_request *request)
+static inline uint32_t state_of(const struct v_qp *qp, const struct ibv_send_wr *wr)
 {
-    __atomic_store_n(&request->work.state, WORK_FREE, __ATOMIC_RELEASE);
+    _Static_assert(IBV_SEND_SIGNALED == 2 && WORK_SIGNALED == WORK_QUIET + 1, "the flag is added");
+    return WORK_QUIET + (((wr->send_flags | LOOK_AT(qp->always)) >> 1) & 1);
 }
 
 /* All but the elements and the remote key. */
-static inline void record_head(const struct v_qp *qp, struct rc_request *request, const struct ibv_send_wr *wr)
+static inline void record_head(struct rc_request *request, const struct ibv_send_wr *wr)
 {
-    _Static_assert(IBV_SEND_SIGNALED == 2 && WORK_SIGNALED == WORK_QUIET + 1, "the flag is added");
     struct ibv_send_wr *posted = &request->posted;
     request->work.wr_id = wr->wr_id;
-    request->work.state = WORK_QUIET + (((wr->send_flags | LOOK_AT(qp->always)) >> 1) & 1);
     posted->next = NULL;
     memcpy(&posted->num_sge, &wr->num_sge, sizeof posted->num_sge + sizeof posted->opcode); /* neighbours */
     uint64_t flags_and_immediate;
@@ -96,11 +95,11 @@ static void record_atomic(const struct v_rc *rc, struct rc_request *request, con
 }
 
 /* A poller that was interrupted between the device's completion and ours still holds a slot: it is passed by. NULL: all are taken. */
-static struct rc_request *free_slot(struct v_rc *rc)
+static struct rc_request *free_slot(struct v_rc *rc, uint32_t state)
 {
     for (uint32_t at = 0; at <= rc->requests_mask; at += rc->stride) {
         struct rc_request *request = next_slot(rc);
-        if (!is_outstanding(request))
+        if (claim_work(&request->work, state))
             return request;
     }
     return NULL;
@@ -113,10 +112,10 @@ static int record(struct v_qp *qp, const struct ibv_send_wr *wr, struct rc_reque
     int error = check(rc, wr);
     if (UNLIKELY(error))
         return error;
-    struct rc_request *request = *recorded = free_slot(rc);
+    struct rc_request *request = *recorded = free_slot(rc, state_of(qp, wr));
     if (UNLIKELY(!request))
         return ENOMEM;
-    record_head(qp, request, wr);
+    record_head(request, wr);
     if (is_atomic(wr->opcode))
         record_atomic(rc, request, wr);
     else
@@ -126,7 +125,7 @@ static int record(struct v_qp *qp, const struct ibv_send_wr *wr, struct rc_reque
     else
         record_elements(request, wr);
     if (UNLIKELY(error))
-        give_back(request);
+        free_work(&request->work);
     return error;
 }
 
@@ -144,7 +143,7 @@ __attribute__((noinline)) static int post_list(struct v_qp *qp, struct ibv_send_
         struct rc_request *request;
         error = record(qp, wr, &request);
         if (LIKELY(!error) && UNLIKELY(error = submit(qp, request)))
-            give_back(request);
+            free_work(&request->work);
         if (UNLIKELY(error)) {
             *bad = wr;
             break;
@@ -157,7 +156,7 @@ __attribute__((noinline)) static int post_list(struct v_qp *qp, struct ibv_send_
 
 __attribute__((cold, noinline)) static int post_refused(struct rc_request *request, int error, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-    give_back(request);
+    free_work(&request->work);
     *bad = wr;
     gate_leave();
     return abs(error);
@@ -176,11 +175,11 @@ int rc_post_send(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **b
     if (UNLIKELY((keys_differ() && !translate_near(&key)) || !rc_translate_near(rc->keys, &rkey)))
         return post_list(qp, wr, bad);
     struct rc_request *request = next_slot(rc);
-    if (UNLIKELY(is_outstanding(request)))
+    if (UNLIKELY(!claim_work(&request->work, state_of(qp, wr))))
         return post_list(qp, wr, bad);
     struct rc_request *volatile kept = request;
     struct ibv_send_wr *volatile kept_wr = wr, **volatile kept_bad = bad;
-    record_head(qp, request, wr);
+    record_head(request, wr);
     request->rkey = wanted;
     request->posted.wr.rdma.rkey = rkey;
     request->sges[0].addr = sge->addr;

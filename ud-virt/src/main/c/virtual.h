@@ -121,6 +121,19 @@ struct work {
     uint32_t state;
 };
 
+/* Makes a free slot the caller's; 0: it was not free. The number that a poster drew does not make the slot its own: while it is
+ * held up between the two, others may come round the ring to the same slot. */
+static inline int claim_work(struct work *work, uint32_t state)
+{
+    uint32_t expected = WORK_FREE;
+    return __atomic_compare_exchange_n(&work->state, &expected, state, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static inline void free_work(struct work *work)
+{
+    __atomic_store_n(&work->state, WORK_FREE, __ATOMIC_RELEASE);
+}
+
 /* A receive and the device's form of it, of which only what differs from one request to the next is filled in. */
 struct receive_work {
     struct work work;

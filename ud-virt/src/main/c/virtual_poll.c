@@ -70,7 +70,7 @@ __attribute__((noinline)) static int name_any(struct v_context *context, struct 
         if (LIKELY(wc->status == IBV_WC_SUCCESS))
             COUNT(ud_foreign, !translate_source(wc, (const struct receive_work *)work, port_at(context, real_number), epoch));
     }
-    __atomic_store_n(&work->state, WORK_FREE, __ATOMIC_RELEASE);
+    free_work(work);
     return !(state == WORK_QUIET && wc->status == IBV_WC_SUCCESS);
 }
 
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) int name_received(gate_thread_here 
     }
     wc->wr_id = work->wr_id;
     wc->qp_num = number;
-    __atomic_store_n(&work->state, WORK_FREE, __ATOMIC_RELEASE);
+    free_work(work);
     return 1;
 }
 

@@ -42,32 +42,21 @@ static inline struct receive_work *next_slot(struct receive_ring *ring)
     return receive_at(ring, __atomic_fetch_add(&ring->head, ring->stride, __ATOMIC_RELAXED));
 }
 
-static inline int is_taken(const struct receive_work *receive)
-{
-    return __atomic_load_n(&receive->work.state, __ATOMIC_ACQUIRE) != WORK_FREE;
-}
-
 /* Of a shared queue the requests may complete in another order: a slot that is still taken is passed by. */
 static struct receive_work *free_slot(struct receive_ring *ring)
 {
     for (uint32_t at = 0; at <= ring->mask; at += ring->stride) {
         struct receive_work *receive = next_slot(ring);
-        if (!is_taken(receive))
+        if (claim_work(&receive->work, WORK_RECEIVE))
             return receive;
     }
     return NULL;
-}
-
-static inline void give_back(struct receive_work *receive)
-{
-    __atomic_store_n(&receive->work.state, WORK_FREE, __ATOMIC_RELEASE);
 }
 
 /* All but the elements. */
 static inline void record(struct receive_work *receive, const struct ibv_recv_wr *wr, int num_sge)
 {
     receive->work.wr_id = wr->wr_id;
-    receive->work.state = WORK_RECEIVE;
     receive->posted.num_sge = num_sge;
     receive->posted.next = NULL;
 }
@@ -110,7 +99,7 @@ static int flush(const struct receiver *to, struct receive_work **slots, int cou
     *error = abs(post_real(to, &slots[0]->posted, &bad));
     int posted = *error ? 0 : count;
     for (int i = count; *error && i--;) {
-        give_back(slots[i]);
+        free_work(&slots[i]->work);
         if (&slots[i]->posted == bad) {
             posted = i;
             break;
@@ -140,7 +129,7 @@ __attribute__((noinline)) static int post_list(const struct receiver *to, struct
 
 __attribute__((cold, noinline)) static int post_refused(struct receive_work *receive, int error, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    give_back(receive);
+    free_work(&receive->work);
     *bad = wr;
     gate_leave();
     return abs(error);
@@ -179,7 +168,7 @@ int virtual_post_recv(struct ibv_qp *virtual, struct ibv_recv_wr *wr, struct ibv
     if (UNLIKELY(keys_differ()) && UNLIKELY(!translate_near(&key)))
         return post_queue_list(qp, wr, bad);
     struct receive_work *receive = next_slot(&qp->receives);
-    if (UNLIKELY(is_taken(receive)))
+    if (UNLIKELY(!claim_work(&receive->work, WORK_RECEIVE)))
         return post_queue_list(qp, wr, bad);
     struct receive_work *volatile kept = receive;
     struct ibv_recv_wr *volatile kept_wr = wr, **volatile kept_bad = bad;

@@ -22,10 +22,9 @@ static struct work *record(struct v_qp *qp, uint64_t wr_id)
 {
     for (uint32_t tries = 0; tries <= qp->send_mask; tries++) {
         struct work *work = send_work(qp, __atomic_fetch_add(&qp->send_head, 1, __ATOMIC_RELAXED));
-        if (UNLIKELY(__atomic_load_n(&work->state, __ATOMIC_ACQUIRE) == WORK_SIGNALED))
+        if (UNLIKELY(!claim_work(work, WORK_SIGNALED)))
             continue;
         work->wr_id = wr_id;
-        work->state = WORK_SIGNALED;
         return work;
     }
     return NULL;
@@ -95,7 +94,7 @@ static int flush(struct v_qp *qp, struct chunk *chunk, int *error)
     int posted = *error ? (int)(bad - chunk->copies) : chunk->count;
     for (int i = posted; i < chunk->count; i++)
         if (chunk->works[i])
-            chunk->works[i]->state = WORK_FREE;
+            free_work(chunk->works[i]);
     COUNT(ud_sends, posted);
     return posted;
 }
@@ -126,7 +125,7 @@ __attribute__((noinline)) static int post_list(struct v_qp *qp, struct ibv_send_
 __attribute__((cold, noinline)) static int post_refused(struct work *work, int error, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
     if (work)
-        work->state = WORK_FREE;
+        free_work(work);
     *bad = wr;
     gate_leave();
     return abs(error);
@@ -182,10 +181,9 @@ static inline __attribute__((always_inline)) int post_one(struct v_qp *qp, const
     if (!(flags & IBV_SEND_SIGNALED))
         return hand_over(qp, &copy, NULL, wr, bad);
     struct work *work = send_work(qp, __atomic_fetch_add(&qp->send_head, 1, __ATOMIC_RELAXED));
-    if (UNLIKELY(__atomic_load_n(&work->state, __ATOMIC_ACQUIRE) == WORK_SIGNALED))
+    if (UNLIKELY(!claim_work(work, WORK_SIGNALED)))
         return post_list(qp, wr, bad);
     work->wr_id = wr->wr_id;
-    work->state = WORK_SIGNALED;
     copy.wr_id = (uintptr_t)work;
     return hand_over(qp, &copy, work, wr, bad);
 }

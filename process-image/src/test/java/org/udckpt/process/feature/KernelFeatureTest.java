@@ -10,10 +10,12 @@ import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -31,7 +33,7 @@ class KernelFeatureTest {
     private static final long SEED = Long.getLong("udckpt.seed", System.nanoTime() & 0xffffff);
     private static final int GENERATIONS = Integer.getInteger("udckpt.generations", 1);
     private static final List<Process> HELPERS = new ArrayList<>();
-    private static final List<Path> DIRECTORIES = new ArrayList<>();
+    private static final Queue<Path> DIRECTORIES = new ArrayDeque<>();
 
     @TestFactory
     Stream<DynamicTest> inThisProcess() throws IOException {
@@ -60,7 +62,7 @@ class KernelFeatureTest {
     @AfterAll
     static void clean() throws IOException {
         HELPERS.forEach(Process::destroyForcibly);
-        for (Path directory : DIRECTORIES) {
+        for (Path directory; (directory = DIRECTORIES.poll()) != null;) { // a failed case is run again by the same JVM, and we are called again
             Path cases = Files.isDirectory(directory.resolve("cases")) ? directory.resolve("cases") : directory;
             try (Stream<Path> left = Files.list(cases)) {
                 if (left.findAny().isEmpty()) {
