@@ -7,11 +7,30 @@ needed_flags() { sed -n 's:.*<udckpt.jvm>\(.*\)</udckpt.jvm>.*:\1:p' "$root/pom.
 # also starts fastest. No hsperfdata file: nobody reads it, and it costs an mmap'ed file in /tmp.
 # Short commands stop at the first compiler: they end before the second one would pay.
 java_flags() {
-    printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData -Xshare:auto
+    printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData
     case $1 in
         run | restart | demo) ;;
         *) printf '%s ' -XX:TieredStopAtLevel=1 ;;
     esac
+}
+
+# In one order everywhere, for the archive of loaded classes is only good for the class path that it was made with.
+class_path() {
+    local jars=("$root"/job/target/*.jar "$root"/job/target/lib/*.jar)
+    (IFS=: && printf '%s' "${jars[*]}")
+}
+
+# Loaded and linked classes from a file: a command starts with about two thirds of the work. The JVM checks that the file
+# fits these jars and this JDK, and does without it otherwise, as it does after a bare 'mvn package'.
+archive=$root/target/classes.aot
+archive_flags() { [ ! -f "$archive" ] || printf '%s ' "-XX:AOTCache=$archive" -Xlog:aot=off; }
+
+make_archive() {
+    rm -f "$archive"
+    # shellcheck disable=SC2046 # flags are words
+    "$java_home/bin/java" $(java_flags status) -XX:AOTCacheOutput="$archive" -Dudckpt.root="$root" \
+        -Dudckpt.native="$root/native/target/cmake" -cp "$(class_path)" org.udckpt.job.Main status >"$root/target/archive.log" 2>&1 ||
+        say "the classes could not be archived, so commands start more slowly; $root/target/archive.log says why"
 }
 
 # A JVM raises its soft limit of open files to the hard one; the ranks get the shell's (shepherd_inherit.c).
@@ -28,13 +47,18 @@ set_locale() {
     export LC_ALL=C.UTF-8 UDCKPT_LC_SET=1
 }
 
+# SIGUSR2 belongs to the job (Signals passes it on), but a JVM takes it for stopping its own threads, as its profiler does, and
+# the ranks would get it. 16 is SIGSTKFLT, which nothing else uses on x86; the ranks do not get this variable (RankEnvironment).
+set_thread_signal() { export _JAVA_SR_SIGNUM=${_JAVA_SR_SIGNUM:-16}; }
+
 # run_java VERB MAIN_CLASS ARGUMENT...
 run_java() {
     local verb=$1 class=$2
     shift 2
     remember_limits
     set_locale
+    set_thread_signal
     # shellcheck disable=SC2046 # flags are words
-    exec "$java_home/bin/java" $(java_flags "$verb") -Dudckpt.root="$root" -Dudckpt.native="$root/native/target/cmake" \
-        -cp "$root/job/target/*:$root/job/target/lib/*:$root/bench/target/classes" "$class" "$@"
+    exec "$java_home/bin/java" $(java_flags "$verb") $(archive_flags) -Dudckpt.root="$root" -Dudckpt.native="$root/native/target/cmake" \
+        -cp "$(class_path):$root/bench/target/classes" "$class" "$@"
 }

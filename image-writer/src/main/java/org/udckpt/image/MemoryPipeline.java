@@ -1,6 +1,5 @@
 package org.udckpt.image;
 
-import com.lmax.disruptor.BlockingWaitStrategy;
 import com.lmax.disruptor.EventHandler;
 import com.lmax.disruptor.ExceptionHandler;
 import com.lmax.disruptor.RingBuffer;
@@ -37,8 +36,9 @@ final class MemoryPipeline implements Closeable {
 
     MemoryPipeline(int node, WriterOptions options, List<StripeWriter> stripes) {
         int slots = Integer.highestOneBit((int) Math.min(1 << 16, options.bufferBytes() / Slot.BYTES));
-        disruptor = new Disruptor<>(() -> new Slot(arena), slots, task -> thread("udckpt-image-" + node, task, threads),
-                ProducerType.MULTI, new BlockingWaitStrategy());
+        PageBuffers buffers = new PageBuffers(arena);
+        disruptor = new Disruptor<>(() -> new Slot(buffers), slots, task -> thread("udckpt-image-" + node, task, threads),
+                ProducerType.MULTI, new QuietWait());
         disruptor.setDefaultExceptionHandler(new Failing());
         List<EventHandler<Slot>> scanners = new ArrayList<>();
         for (int i = 0; i < options.workers(); i++) {

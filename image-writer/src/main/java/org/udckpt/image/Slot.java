@@ -3,6 +3,7 @@ package org.udckpt.image;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import org.udckpt.image.PageBuffers.PageBuffer;
 
 /**
  * A place in the ring: up to 1 MiB of pages of one process on their way to a stripe file. A producer fills it, a
@@ -15,9 +16,10 @@ final class Slot {
     private static final int SMALLEST_HOLE = 4;
     private static final MemorySegment ZEROS = Arena.global().allocate(Range.PAGE, Range.PAGE);
 
-    private final Arena arena;
+    private final PageBuffers buffers;
+    /** From {@link #begin} to {@link #drop}. */
+    private PageBuffer held;
     private MemorySegment buffer;
-    private ByteBuffer view;
 
     /** Whose pages these are; null in a slot that carries nothing. */
     MemoryJob job;
@@ -32,8 +34,8 @@ final class Slot {
     private final byte[] digests = new byte[PAGES * Checksum.DIGEST_BYTES];
     private int stored;
 
-    Slot(Arena arena) {
-        this.arena = arena;
+    Slot(PageBuffers buffers) {
+        this.buffers = buffers;
     }
 
     void begin(MemoryJob owner) {
@@ -41,15 +43,17 @@ final class Slot {
         pages = 0;
         runs = 0;
         stored = 0;
-        if (buffer == null) {
-            // On first use: a small job does not pay for the whole budget.
-            buffer = arena.allocate(BYTES, Range.PAGE);
-            view = buffer.asByteBuffer();
-        }
+        held = buffers.take();
+        buffer = held.memory();
     }
 
     void drop() {
         job = null;
+        buffer = null;
+        if (held != null) {
+            buffers.giveBack(held);
+            held = null;
+        }
     }
 
     int room() {
@@ -110,7 +114,7 @@ final class Slot {
 
     /** The data to append, {@code null} when there is none. */
     ByteBuffer data() {
-        return stored == 0 ? null : view.limit(stored).position(0);
+        return stored == 0 ? null : held.view().limit(stored).position(0);
     }
 
     /** Adds the rows of this slot's runs; the data begins at {@code offset} of the stripe file. */

@@ -15,11 +15,12 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The command {@code udckpt} and what becomes of its errors: one clear line and a documented exit code. */
 @Command(name = "udckpt", mixinStandardHelpOptions = true, version = "udckpt 0.1.0",
         description = "Checkpoint and restart of unmodified MPI jobs over InfiniBand verbs.",
-        subcommands = {RunCommand.class, CheckpointCommand.class, RestartCommand.class, StatusCommand.class, ListCommand.class,
-            InspectCommand.class, VerifyCommand.class, CheckCommand.class, ConfigCommand.class, CommandLine.HelpCommand.class},
         footer = {"  demo        The main job from nothing: run, checkpoint, kill, restart on", "                other addresses, compare.",
             "  test        The whole test suite.", "", "docs/exit-codes.md has the exit codes."})
 public final class Udckpt implements Runnable {
+    private static final List<Class<?>> VERBS = List.of(RunCommand.class, CheckpointCommand.class, RestartCommand.class, StatusCommand.class,
+            ListCommand.class, InspectCommand.class, VerifyCommand.class, CheckCommand.class, ConfigCommand.class, CommandLine.HelpCommand.class);
+
     @Spec
     private CommandSpec spec;
 
@@ -31,6 +32,7 @@ public final class Udckpt implements Runnable {
     /** Runs a command line; returns the exit code. */
     public static int run(String... arguments) {
         CommandLine line = new CommandLine(new Udckpt());
+        addVerbs(line, arguments);
         line.setExpandAtFiles(false); // @file is an argument like any other
         line.setStopAtPositional(true); // what follows the program belongs to the program
         line.getSubcommands().forEach((name, command) -> command.setStopAtPositional(name.equals("run")));
@@ -41,6 +43,18 @@ public final class Udckpt implements Runnable {
             return ExitCode.USAGE.value();
         });
         return line.execute(arguments);
+    }
+
+    /** Only the verb that is asked for, where one is: to build all of them takes picocli longer than most commands run. */
+    private static void addVerbs(CommandLine line, String... arguments) {
+        for (Class<?> verb : VERBS) {
+            String name = verb.getAnnotation(Command.class).name();
+            if (arguments.length > 0 && arguments[0].equals(name) && verb != CommandLine.HelpCommand.class) {
+                line.addSubcommand(name, verb);
+                return;
+            }
+        }
+        VERBS.forEach(verb -> line.addSubcommand(verb.getAnnotation(Command.class).name(), verb));
     }
 
     /** picocli's words, in the spelling of the help; for a word that is no verb the nearest one. */

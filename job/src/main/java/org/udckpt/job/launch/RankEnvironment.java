@@ -25,6 +25,7 @@ public final class RankEnvironment {
         // Another launcher's: a rank of ours must not talk to it (a job script under Slurm, a udckpt run inside mpiexec).
         this.users.keySet().removeIf(name -> List.of("PMI_FD", "PMI_PORT", "PMI_ID", "PMI_SPAWNED", "HYDI_CONTROL_FD", "PMIX_RANK", "PMIX_NAMESPACE").contains(name));
         this.users.remove("UDCKPT_SHELL_OPEN_FILES"); // from the udckpt script to the shepherd
+        this.users.remove("_JAVA_SR_SIGNUM", "16"); // from the udckpt script to the JVM
         restoreLocale();
     }
 

@@ -12,6 +12,7 @@ import org.udckpt.process.capture.Rehearsal;
 /** What a job offers once its ranks run, in whichever life: commands, checkpoints by themselves, a warm capture. */
 final class Service {
     private static final int REHEARSALS = 30; // after which a stop no longer gets shorter
+    private static final Duration REHEARSAL_TIME = Duration.ofSeconds(5);
 
     private Service() {}
 
@@ -28,7 +29,7 @@ final class Service {
     /** Compiles the code of the stop, so that the first checkpoint stops the job no longer than the later ones. */
     private static void rehearse(Path library) {
         try {
-            Rehearsal.run(REHEARSALS, library);
+            Rehearsal.run(REHEARSALS, REHEARSAL_TIME, library);
         } catch (RuntimeException e) {
             Messages.warn("could not rehearse a stop: " + e.getMessage() + "; the first checkpoint may take longer");
         }

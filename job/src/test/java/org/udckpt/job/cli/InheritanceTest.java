@@ -25,14 +25,14 @@ class InheritanceTest {
     @Test
     void limitAndSignals() throws Exception {
         String before = "ulimit -Sn 300; trap '' HUP WINCH USR1";
-        List<String> rank = List.of("/bin/sh", "-c", "ulimit -Sn; env | grep UDCKPT_SHELL; exec grep -E '^Sig(Blk|Ign)' /proc/self/status");
+        List<String> rank = List.of("/bin/sh", "-c", "ulimit -Sn; env | grep -E 'UDCKPT_SHELL|JAVA_SR'; exec grep -E '^Sig(Blk|Ign)' /proc/self/status");
         try (Udckpts udckpts = new Udckpts(directory)) {
             List<String> reference = new ArrayList<>(List.of("/bin/sh", "-c", before + "; exec mpiexec.hydra -n 1 \"$@\"", "sh"));
             reference.addAll(rank);
             Udckpts.Result theirs = udckpts.start(reference, Map.of(), new File("/dev/null")).await(60);
             List<String> run = new ArrayList<>(List.of("run", "--"));
             run.addAll(rank);
-            Udckpts.Result ours = udckpts.startLimited(before, Map.of("UDCKPT_SHELL_OPEN_FILES", "300"), run.toArray(String[]::new)).await(60);
+            Udckpts.Result ours = udckpts.startLimited(before, Map.of("UDCKPT_SHELL_OPEN_FILES", "300", "_JAVA_SR_SIGNUM", "16"), run.toArray(String[]::new)).await(60);
             List<String> lines = ours.output().lines().toList();
             assertEquals(List.of("300", "SigBlk:\t0000000000000000"), lines.subList(0, 2), ours.toString());
             assertEquals(ignored(theirs) & ~GLIBC_SIGNALS, ignored(ours), theirs + "\n" + ours);
@@ -52,6 +52,19 @@ class InheritanceTest {
         try (Udckpts udckpts = new Udckpts(directory)) {
             List<String> command = List.of("bash", "-c", script, Path.of(System.getProperty("udckpt.root"), "scripts/java.sh").toString());
             assertEquals("300\n", udckpts.start(command, Map.of(), new File("/dev/null")).await(60).output());
+        }
+    }
+
+    /** A profiler stops the agent's threads by a signal, which is not one that goes to the job. */
+    @Test
+    void anAgentUnderAProfiler() throws Exception {
+        String script = ". \"$0\"; set_thread_signal; exec printenv _JAVA_SR_SIGNUM";
+        try (Udckpts udckpts = new Udckpts(directory)) {
+            List<String> command = List.of("bash", "-c", script, Path.of(System.getProperty("udckpt.root"), "scripts/java.sh").toString());
+            String signal = udckpts.start(command, Map.of(), new File("/dev/null")).await(60).output().strip();
+            Map<String, String> environment = Map.of("_JAVA_SR_SIGNUM", signal, "JDK_JAVA_OPTIONS", "-XX:StartFlightRecording:settings=profile");
+            Udckpts.Result job = udckpts.startLimited("true", environment, "run", "-n", "2", "--", "/bin/sleep", "3").await(60);
+            assertEquals(0, job.code(), job.toString());
         }
     }
 

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.PidFd;
@@ -20,8 +21,12 @@ public final class Rehearsal {
 
     private Rehearsal() {}
 
-    /** @param library libudckpt.so for the dummy, or null; returns the stop times in nanoseconds, one per round */
-    public static long[] run(int rounds, Path library) {
+    /**
+     * @param rounds  at most so many
+     * @param atMost  and none begins later than this after the first: on a slow machine the job wants its processors back
+     * @param library libudckpt.so for the dummy, or null
+     */
+    public static void run(int rounds, Duration atMost, Path library) {
         Process shell = null;
         int before = subreaper(1); // the snapshots' parent: nobody else may be there to reap them
         try {
@@ -35,7 +40,7 @@ public final class Rehearsal {
             int pid = Integer.parseInt(shell.inputReader(StandardCharsets.US_ASCII).readLine());
             try (PidFd dummy = new PidFd(pid)) {
                 try {
-                    return rounds(rounds, pid);
+                    repeat(rounds, atMost, pid);
                 } finally {
                     dummy.signal(SIGKILL);
                 }
@@ -58,17 +63,15 @@ public final class Rehearsal {
         return before;
     }
 
-    private static long[] rounds(int rounds, int pid) {
-        long[] stops = new long[rounds];
+    private static void repeat(int rounds, Duration atMost, int pid) {
+        long begin = System.nanoTime();
         CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(-1, pid, new int[] {0}, new long[0], CaptureRequest.NONE, CaptureRequest.NONE)),
                 CaptureRequest.StandardStreams.NONE);
-        for (int i = 0; i < rounds; i++) {
+        for (int i = 0; i < rounds && System.nanoTime() - begin < atMost.toNanos(); i++) {
             try (Capture capture = Capture.take(request)) {
-                stops[i] = capture.times().getFirst().totalNs();
                 capture.image();
                 capture.sources();
             }
         }
-        return stops;
     }
 }
