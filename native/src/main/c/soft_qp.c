@@ -1,4 +1,5 @@
 #include "soft_qp.h"
+#include "qp_type.h"
 #include "soft_channel.h"
 #include "soft_cq.h"
 #include "soft_event.h"
@@ -14,20 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *type_name(enum ibv_qp_type type)
-{
-    switch (type) {
-    case IBV_QPT_RC: return "RC";
-    case IBV_QPT_UC: return "UC";
-    case IBV_QPT_UD: return "UD";
-    case IBV_QPT_RAW_PACKET: return "raw packet";
-    case IBV_QPT_XRC_SEND: return "XRC send";
-    case IBV_QPT_XRC_RECV: return "XRC receive";
-    case IBV_QPT_DRIVER: return "driver-specific";
-    }
-    return "unknown";
-}
-
 /* UCX 1.13 asks at each start, whatever transport was chosen, whether RC is there, by trying to make
  * the smallest queue pair: an answer without a remark is enough. */
 static bool is_probe(const struct ibv_qp_cap *cap)
@@ -42,7 +29,7 @@ static int check(const struct ibv_qp_init_attr *init)
         unsigned bit = 1u << ((unsigned) init->qp_type & 31);
         if (!is_probe(&init->cap) && !(atomic_fetch_or(&named, bit) & bit))
             fprintf(stderr, "udckpt: ibv_create_qp is not supported for queue pairs of type %s: the soft fabric carries UD and RC\n",
-                    type_name(init->qp_type));
+                    qp_type_name(init->qp_type));
         return EOPNOTSUPP;
     }
     const struct ibv_qp_cap *cap = &init->cap;

@@ -1,6 +1,7 @@
 /* Queue pairs; what only reliable connections have is in rc-virt. */
 #include "virtual.h"
 #include "control.h"
+#include "qp_type.h"
 #include "rc.h"
 #include "virtual_lending.h"
 #include <errno.h>
@@ -114,7 +115,7 @@ static int check(const struct ibv_qp_init_attr *wanted)
     unsigned bit = 1u << ((unsigned)wanted->qp_type & 31);
     if (wanted->qp_type != IBV_QPT_UD && wanted->qp_type != IBV_QPT_RC) {
         if (!(__atomic_fetch_or(&said, bit, __ATOMIC_RELAXED) & bit))
-            control_log("ibv_create_qp is not supported for queue pairs of type %d: use UD or RC", wanted->qp_type);
+            control_log("ibv_create_qp is not supported for queue pairs of type %s: use UD or RC", qp_type_name(wanted->qp_type));
         return EOPNOTSUPP;
     }
     return wanted->send_cq && wanted->recv_cq ? 0 : EINVAL;

@@ -1,0 +1,20 @@
+/* Names of queue pair types, for messages. */
+#ifndef QP_TYPE_H
+#define QP_TYPE_H
+#include <infiniband/verbs.h>
+
+static inline const char *qp_type_name(enum ibv_qp_type type)
+{
+    switch (type) {
+    case IBV_QPT_RC: return "RC";
+    case IBV_QPT_UC: return "UC";
+    case IBV_QPT_UD: return "UD";
+    case IBV_QPT_RAW_PACKET: return "raw packet";
+    case IBV_QPT_XRC_SEND: return "XRC send";
+    case IBV_QPT_XRC_RECV: return "XRC receive";
+    case IBV_QPT_DRIVER: return "driver-specific";
+    }
+    return "unknown";
+}
+
+#endif
