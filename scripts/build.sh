@@ -43,7 +43,6 @@ build() {
         say "building (Maven, cmake); a first build takes some minutes"
         touch "$stamp.next"
         maven -DskipTests package >"$root/target/build.log" 2>&1 || explain_failed_build
-        make_archive
         mv "$stamp.next" "$stamp"
     fi
     exec 9>&-

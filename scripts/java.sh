@@ -20,18 +20,10 @@ class_path() {
     (IFS=: && printf '%s' "${jars[*]}")
 }
 
-# Loaded and linked classes from a file: a command starts with about two thirds of the work. The JVM checks that the file
-# fits these jars and this JDK, and does without it otherwise, as it does after a bare 'mvn package'.
+# Loaded and linked classes from a file (archive.sh). The JVM checks that it fits these jars and this JDK, and does without it
+# otherwise.
 archive=$root/target/classes.aot
 archive_flags() { [ ! -f "$archive" ] || printf '%s ' "-XX:AOTCache=$archive" -Xlog:aot=off; }
-
-make_archive() {
-    rm -f "$archive"
-    # shellcheck disable=SC2046 # flags are words
-    "$java_home/bin/java" $(java_flags status) -XX:AOTCacheOutput="$archive" -Dudckpt.root="$root" \
-        -Dudckpt.native="$root/native/target/cmake" -cp "$(class_path)" org.udckpt.job.Main status >"$root/target/archive.log" 2>&1 ||
-        say "the classes could not be archived, so commands start more slowly; $root/target/archive.log says why"
-}
 
 # A JVM raises its soft limit of open files to the hard one; the ranks get the shell's (shepherd_inherit.c).
 remember_limits() {

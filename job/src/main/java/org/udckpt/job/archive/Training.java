@@ -1,0 +1,55 @@
+package org.udckpt.job.archive;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.udckpt.job.cli.Udckpt;
+
+/**
+ * What users do, once, in one JVM: so the archive that this JVM leaves behind (scripts/archive.sh) holds the classes of
+ * launcher, agent, capture, image writer and restore as they are after loading, and knows which methods are hot.
+ */
+public final class Training {
+    private static final String JOB = "archive";
+    private static final long PATIENCE_NS = 60_000_000_000L;
+    private static final int UNKNOWN_JOB = 66;
+
+    private Training() {}
+
+    /** @param arguments a directory for the images */
+    public static void main(String[] arguments) throws Exception {
+        Path directory = Path.of(arguments[0]);
+        String images = directory.resolve("images").toString();
+        Path end = directory.resolve("end");
+        String program = "while [ -d '" + directory + "' ] && [ ! -e '" + end + "' ]; do sleep 0.1; done"; // also when we are killed
+        live(end, "run", "--name", JOB, "--dir", images, "--", "sh", "-c", program);
+        live(end, "restart", images, "--name", JOB);
+        expect(Udckpt.run("list", images), "list");
+        expect(Udckpt.run("inspect", images), "inspect");
+        System.exit(0); // whatever thread is left
+    }
+
+    /** A life with two checkpoints, after which the program ends by itself. */
+    private static void live(Path end, String... words) throws Exception {
+        Files.deleteIfExists(end);
+        CompletableFuture<Integer> life = CompletableFuture.supplyAsync(() -> Udckpt.run(words));
+        long begin = System.nanoTime();
+        int code;
+        while ((code = Udckpt.run("checkpoint", JOB)) == UNKNOWN_JOB && !life.isDone() && System.nanoTime() - begin < PATIENCE_NS) {
+            Thread.sleep(100);
+        }
+        expect(code, "checkpoint");
+        expect(Udckpt.run("status"), "status");
+        expect(Udckpt.run("checkpoint", JOB), "checkpoint");
+        Files.createFile(end);
+        expect(life.get(1, TimeUnit.MINUTES), words[0]);
+    }
+
+    private static void expect(int code, String verb) {
+        if (code != 0) {
+            System.err.println("training: " + verb + " ended with code " + code);
+            System.exit(1);
+        }
+    }
+}
