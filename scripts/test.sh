@@ -1,5 +1,5 @@
 # All tests of all modules, and one line that sums them up. A failing module does not hide the
-# results of the others: Maven is told to go on, and the sum decides. A test that fails is run once more, so that
+# results of the others: Maven is told to go on, and the sum decides. A test that fails is run up to twice more, so that
 # one unlucky moment on a loaded machine does not hide what the rest says; that it failed is told by name.
 
 sum_reports() {
@@ -21,7 +21,7 @@ tell_unsteady() {
 test_all() {
     local summary maven_code=0
     find "$root" -path '*/target/surefire-reports/*' -type f -delete
-    UDCKPT_NO_BUILD=1 maven -Dmaven.test.failure.ignore=true -Dsurefire.rerunFailingTestsCount=1 verify "$@" || maven_code=$?
+    UDCKPT_NO_BUILD=1 maven -Dmaven.test.failure.ignore=true -Dsurefire.rerunFailingTestsCount=2 verify "$@" || maven_code=$?
     summary=$(sum_reports)
     [ "$maven_code" = 0 ] || say "Maven ended with code $maven_code: not everything was built or tested"
     tell_unsteady

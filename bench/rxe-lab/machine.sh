@@ -8,7 +8,7 @@ boot() {
     local task=$1 limit=$2 share=$run/share qemu follower
     mkdir -p "$share"
     cp "$task" "$share/task"
-    printf 'root=%q\nJAVA_HOME=%q\nsolve=%q\n' "$root" "$java_home" "${solve-}" >"$share/environment"
+    printf 'root=%q\nJAVA_HOME=%q\nsolve=%q\nbrake=%q\n' "$root" "$java_home" "${solve-}" "$brake" >"$share/environment"
     : >"$share/output"
     rm -f "$share/status"
     nice -n 1 timeout -k 5 "$limit" qemu-system-x86_64 -nodefaults -no-user-config -accel tcg,thread=multi -cpu max -smp 1 -m 3072 \

@@ -16,18 +16,18 @@ pair() {
 }
 
 sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 net.ipv4.conf.all.accept_local=1
-pair v 1
-rdma link add rxe1 type rxe netdev v1
-rdma link add rxe2 type rxe netdev v2
 
-# Other devices, for after a restart: other names, GIDs and queue pair numbers.
-other_devices() {
-    rdma link delete rxe1
-    rdma link delete rxe2
-    pair u 3
-    rdma link add rxe7 type rxe netdev u1
-    rdma link add rxe8 type rxe netdev u2
+# devices A B NAME NET: rxe devices rxeA and rxeB over a new pair, in place of those that are there: other names, other GIDs.
+devices() {
+    no_devices
+    pair "$3" "$4"
+    rdma link add "rxe$1" type rxe netdev "${3}1"
+    rdma link add "rxe$2" type rxe netdev "${3}2"
 }
+
+no_devices() { rdma link | awk '{ sub("/.*", "", $2); print $2 }' | xargs -r -n 1 rdma link delete; }
+
+devices 1 2 v 1
 
 ip link add w1 type veth peer name w2
 for h in 1 2; do

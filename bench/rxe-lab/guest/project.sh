@@ -6,5 +6,5 @@ export JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:UseAVX=0"
 mkdir -p "$root"
 mount -t tmpfs -o size=256m project "$root"
 (cd /project && tar --format=posix -cf - udckpt pom.xml scripts job/target/*.jar job/target/lib bench/target/classes bench/rxe-lab \
-    native/target/cmake/libudckpt.so native/target/cmake/libudckpt-agent.so native/target/cmake/udckpt-shepherd native/target/cmake/programs) | tar -C "$root" -xf -
+    target/classes.aot native/target/cmake/libudckpt.so native/target/cmake/libudckpt-agent.so native/target/cmake/udckpt-shepherd native/target/cmake/programs) | tar -C "$root" -xf -
 PATH=$root:$PATH

@@ -7,15 +7,6 @@ endpoints() {
         ' /tmp/status.json | tr -d ',"' | sort
 }
 
-await_line() {
-    local tries=0
-    until grep -q "$1" "$2" 2>/dev/null; do
-        sleep 0.5
-        tries=$((tries + 1))
-        [ $tries -lt 240 ] || return 1
-    done
-}
-
 # different BEFORE AFTER: as many, and no GID and no QPN of a rank as before.
 different() {
     cat "$1" "$2"
@@ -24,67 +15,62 @@ different() {
         ! cut -d' ' -f1,3 "$1" | grep -qxFf - <(cut -d' ' -f1,3 "$2")
 }
 
-# the_job NAME COMMAND...: in the background, with its output and messages in files; $job is its pid.
-the_job() {
-    local name=$1
-    shift
-    "$@" >"/tmp/$name.out" 2>"/tmp/$name.err" &
-    job=$!
-}
-
-show() { cat "/tmp/$1.err"; tail -n 5 "/tmp/$1.out"; }
-ended_well() { wait "$job" || { code=$?; show "$1"; return $code; }; }
-
-first_life() {
+# killed_after_checkpoint NAME IMAGE HOSTS DEVICES: the job NAME, whose transports are in $UCX_TLS, and what is left of it.
+killed_after_checkpoint() {
     : >"$brake"
-    the_job one udckpt run -n 2 --name job --dir /lab/image --hosts a:1,b:1 --device rxe1,rxe2 -- \
-        "$programs/stencil_cg" $solve --brake "$brake"
-    step "an MPI job over rxe1 and rxe2" await_line '^solve 1 ' /tmp/one.out
-    endpoints job >/tmp/endpoints.1
-    step "checkpoint and kill" udckpt checkpoint job --then kill
-    step "the killed job ends" ended_well one
+    the_job "$1" udckpt run -n 2 --name "$1" --dir "$2" --hosts "$3" --device "$4" -- "$programs/stencil_cg" $solve --brake "$brake"
+    step "an MPI job over $4, $UCX_TLS" computes "$1"
+    endpoints "$1" >"/tmp/endpoints.$1"
+    step "checkpoint and kill" udckpt checkpoint "$1" --then kill
+    step "the killed job ends" ended_well "$1"
 }
 
-# restarted FILE NAME: whether the job's output before the checkpoint and after the restart is the uninterrupted run's.
-right_answer() {
-    cat /tmp/one.out "/tmp/$1.out" | grep '^solve\|^checksum' | awk '!seen[$0]++' >/tmp/answer
-    same "the answer is that of the uninterrupted run" /lab/answer /tmp/answer
-}
-
-second_life() {
-    other_devices
-    the_job two udckpt restart /lab/image --device rxe8,rxe7
-    step "restart over rxe8 and rxe7: the job computes on" await_line '^solve' /tmp/two.out
-    endpoints job >/tmp/endpoints.2
-    step "other GIDs and other QPNs" different /tmp/endpoints.1 /tmp/endpoints.2
-    paste /tmp/endpoints.1 /tmp/endpoints.2 | awk '{ printf "        rank %s: GID %s QPN 0x%06x -> GID %s QPN 0x%06x\n", $1, $2, $3, $5, $6 }'
+# restarted NAME IMAGE DEVICES
+restarted() {
+    local two=$1-again
+    the_job "$two" udckpt restart "$2" --name "$two" --device "$3"
+    step "restart over $3: the job computes on" computes "$two"
+    endpoints "$two" >"/tmp/endpoints.$two"
+    step "other GIDs and other QPNs" different "/tmp/endpoints.$1" "/tmp/endpoints.$two"
+    paste "/tmp/endpoints.$1" "/tmp/endpoints.$two" |
+        awk '{ printf "        rank %s: GID %s QPN 0x%06x -> GID %s QPN 0x%06x\n", $1, $2, $3, $5, $6 }'
     rm "$brake"
-    step "it ends well" ended_well two
-    right_answer two
+    step "it ends well" ended_well "$two"
+    right_answer "$1" "$two"
+}
+
+over_datagrams() {
+    export UCX_TLS=ud_verbs,self
+    killed_after_checkpoint ud "$share/image" a:1,b:1 rxe1,rxe2
+    cp /tmp/ud.out "$share/"
+    devices 7 8 u 3
+    restarted ud "$share/image" rxe8,rxe7
+}
+
+# Each process has both devices, and its messages go over both.
+over_connections() {
+    export UCX_TLS=rc_v,self UCX_MAX_EAGER_RAILS=2 UCX_MAX_RNDV_RAILS=2
+    killed_after_checkpoint rc /tmp/image a:2 rxe7+rxe8
+    devices 5 6 x 5
+    restarted rc /tmp/image rxe6+rxe5
 }
 
 # No RDMA at all: neither devices nor the kernel's verbs.
 no_rdma() {
-    rdma link delete rxe7
-    rdma link delete rxe8
+    no_devices
     modprobe -r rdma_rxe
     modprobe -r ib_uverbs
     [ ! -e /dev/infiniband/uverbs0 ] && [ -z "$(ls /sys/class/infiniband 2>/dev/null)" ]
 }
 
-gdb_sees_rank() {
-    gdb -p "$(pgrep -o -x stencil_cg)" -nx -batch -ex 'set debuginfod enabled off' -ex bt </dev/null 2>&1 | tee /tmp/gdb
-    grep -q '^#[0-9].* main' /tmp/gdb || grep -q '^#1 ' /tmp/gdb
-}
-
-# The same image, where there is only the soft fabric.
-life_without_rdma() {
+# The image of the datagrams again, where there is only the soft fabric.
+without_rdma() {
     step "the kernel's RDMA is gone" no_rdma
     : >"$brake"
-    the_job three udckpt restart /lab/image
-    step "restart on the soft fabric: the job computes on" await_line '^solve' /tmp/three.out
-    step "gdb attaches to a rank" gdb_sees_rank
+    the_job soft udckpt restart "$share/image" --name soft
+    step "restart on the soft fabric: the job computes on" computes soft
+    step "gdb attaches to a rank" gdb_sees "$(pgrep -o -x stencil_cg)"
     rm "$brake"
-    step "it ends well" ended_well three
-    right_answer three
+    step "it ends well" ended_well soft
+    right_answer ud soft
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME = 64 }; /* IBV_SYSFS_NAME_MAX */
+enum { NAME = 64 }; /* of all devices together; as in MSG_REBUILD */
 #define SOFT "soft0"
 
 const struct verbs_device *lower_device = &soft_device;
@@ -46,7 +46,7 @@ void lower_device_choose(void)
         lower_device = &real_device;
         strcpy(only, wanted);
     } else
-        fprintf(stderr, "udckpt: UDCKPT_DEVICE=%s is not valid: expected soft, auto or a device's name of at most %d characters\n", wanted,
+        fprintf(stderr, "udckpt: UDCKPT_DEVICE=%s is not valid: expected soft, auto or names of devices with + between them, of at most %d characters\n", wanted,
                 NAME - 1);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "verbs_device.h"
 
-/* The one real device that the job may see; NULL: any. */
+/* The real devices that the job may see, with + between their names; NULL: all. */
 const char *lower_device_name(void);
 
 /* For a restored process, with the gate closed: soft0, or the name of a real device. Returns 0 or an errno. */

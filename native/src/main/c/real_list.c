@@ -1,4 +1,4 @@
-/* Which real devices there are: all of them, or the one that UDCKPT_DEVICE or a restart names. */
+/* Which real devices there are: all of them, or those that UDCKPT_DEVICE or a restart names, in that order (rxe1+rxe2). */
 #include "real_device.h"
 #include "real_library.h"
 #include "lower_device.h"
@@ -21,10 +21,25 @@ static void say_missing(const char *wanted)
         fprintf(stderr, "udckpt: UDCKPT_DEVICE=%s is not valid: expected soft, auto, or a verbs device that is there\n", wanted);
 }
 
-static int is_shown(const struct ibv_device *device)
+static int is_called(const struct ibv_device *device, const char *name, size_t length)
 {
-    const char *wanted = lower_device_name();
-    return !wanted || !strcmp(wanted, device->name);
+    return strlen(device->name) == length && !memcmp(device->name, name, length);
+}
+
+/* The devices that are wanted, in the order in which they are named; returns how many of them are there. */
+static int choose(const char *wanted, struct ibv_device **whole, int all, struct ibv_device **shown)
+{
+    int found = 0;
+    while (*wanted && found < all) {
+        size_t length = strcspn(wanted, "+");
+        for (int i = 0; i < all; i++)
+            if (is_called(whole[i], wanted, length)) {
+                shown[found++] = whole[i];
+                break;
+            }
+        wanted += length + (wanted[length] == '+');
+    }
+    return found;
 }
 
 struct ibv_device **real_get_device_list(int *count)
@@ -35,9 +50,10 @@ struct ibv_device **real_get_device_list(int *count)
     struct list *list = whole ? calloc(1, sizeof *list + (all + 1) * sizeof *list->shown) : NULL;
     if (list) {
         list->whole = whole;
-        for (int i = 0; i < all; i++)
-            if (is_shown(whole[i]))
-                list->shown[shown++] = whole[i];
+        const char *wanted = lower_device_name();
+        shown = wanted ? choose(wanted, whole, all, list->shown) : all;
+        if (!wanted)
+            memcpy(list->shown, whole, all * sizeof *whole);
     } else if (whole) {
         real->ibv_free_device_list(whole);
         errno = ENOMEM;

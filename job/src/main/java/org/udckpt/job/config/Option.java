@@ -8,7 +8,7 @@ public enum Option {
     DIR("dir", "", "where checkpoints go; empty: ./NAME.ckpt"),
     INTERVAL("interval", "0", "time between checkpoints taken by itself, e.g. 30s, 10m; 0: none"),
     KEEP("keep", "0", "how many complete checkpoints to keep; 0: all"),
-    DEVICE("device", "auto", "verbs device: soft, auto, or names of devices (a,b), which the hosts take in turn"),
+    DEVICE("device", "auto", "verbs device: soft, auto, or names of devices (a,b), which the hosts take in turn; a+b: both on one host"),
     QUIESCE_TIMEOUT("quiesce-timeout", "10s", "how long a rank may take to reach the gate before a checkpoint is given up"),
     REBUILD_TIMEOUT("rebuild-timeout", "30s", "how long a restored rank may take to recreate its verbs objects"),
     NATIVE("native", "", "directory of libudckpt.so and udckpt-shepherd; empty: beside the classes");

@@ -5,7 +5,9 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;
@@ -14,17 +16,20 @@ import org.udckpt.job.report.Failure;
 /**
  * Which verbs devices a job gets.
  *
- * @param names of the devices, one at least; the hosts take them in turn
+ * @param names of the devices, one at least, or of several for one host with + between them; the hosts take them in turn
  */
 public record DeviceChoice(List<String> names) {
     /** The soft fabric's only device. */
     public static final String SOFT = "soft0";
 
+    /** As REBUILD carries them; and the ports of a host have so many numbers (HostAddresses). */
+    private static final int MOST_CHARACTERS = 63, MOST_DEVICES = 4;
     private static final Path SYSFS = Path.of("/sys/class/infiniband");
 
     /**
      * What the setting {@code device} comes to on this machine: {@code soft}; {@code auto}, the first real device with an
-     * active port, or the soft fabric where there is none; or names of real devices with commas between them.
+     * active port, or the soft fabric where there is none; or names of real devices with commas between hosts, and + between
+     * the devices of one host.
      */
     public static DeviceChoice resolve(Settings settings) {
         String wanted = settings.text(Option.DEVICE);
@@ -37,17 +42,38 @@ public record DeviceChoice(List<String> names) {
 
     private static DeviceChoice named(String wanted) {
         List<String> real = realDevices();
-        List<String> names = List.of(wanted.split(",", -1));
-        for (String name : names) {
-            if (!real.contains(name)) {
-                throw new Failure(ExitCode.UNSUPPORTED, "no verbs device named '" + name + "' on this machine; there "
-                        + (real.isEmpty() ? "is none" : "are " + String.join(", ", real)) + "; use --device soft");
+        List<String> hosts = List.of(wanted.split(",", -1));
+        Map<String, String> hostOf = new HashMap<>();
+        for (String host : hosts) {
+            List<String> names = ofHost(host);
+            if (host.length() > MOST_CHARACTERS || names.size() > MOST_DEVICES) {
+                throw new Failure(ExitCode.USAGE, "--device " + host + " is too much for one host: at most " + MOST_DEVICES
+                        + " devices, whose names have at most " + MOST_CHARACTERS + " characters together");
             }
-            if (!isActive(name)) {
-                throw new Failure(ExitCode.UNSUPPORTED, "the verbs device " + name + " has no active port; bring its link up, or use another device");
+            names.forEach(name -> requireActive(name, real));
+            for (String name : names) {
+                String other = hostOf.put(name, host);
+                if (other != null && (!other.equals(host) || names.indexOf(name) != names.lastIndexOf(name))) {
+                    throw new Failure(ExitCode.USAGE, "--device " + wanted + " names " + name + " twice: hosts share all of their devices or none");
+                }
             }
         }
-        return new DeviceChoice(names);
+        return new DeviceChoice(hosts);
+    }
+
+    /** The devices in one host's part of a choice. */
+    static List<String> ofHost(String host) {
+        return List.of(host.split("\\+", -1));
+    }
+
+    private static void requireActive(String name, List<String> real) {
+        if (!real.contains(name)) {
+            throw new Failure(ExitCode.UNSUPPORTED, "no verbs device named '" + name + "' on this machine; there "
+                    + (real.isEmpty() ? "is none" : "are " + String.join(", ", real)) + "; use --device soft");
+        }
+        if (!isActive(name)) {
+            throw new Failure(ExitCode.UNSUPPORTED, "the verbs device " + name + " has no active port; bring its link up, or use another device");
+        }
     }
 
     /** Whether the jobs' datagrams travel over the soft fabric, not over a real device. */
@@ -55,7 +81,7 @@ public record DeviceChoice(List<String> names) {
         return names.equals(List.of(SOFT));
     }
 
-    /** The device of the host with this index. */
+    /** The device of the host with this index, or its devices with + between them. */
     public String ofHost(int host) {
         return names.get(host % names.size());
     }

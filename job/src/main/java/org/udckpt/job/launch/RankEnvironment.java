@@ -52,7 +52,7 @@ public final class RankEnvironment {
         all.put("MPI_LOCALNRANKS", Integer.toString(layout.ranksPerHost().get(layout.hostOf(rank))));
         all.put("MPI_LOCALRANKID", Integer.toString(layout.localRank(rank)));
         all.putIfAbsent("UCX_TLS", "ud_verbs,self");
-        all.putIfAbsent("UCX_NET_DEVICES", addresses.device(rank) + ":1");
+        all.putIfAbsent("UCX_NET_DEVICES", String.join(":1,", DeviceChoice.ofHost(addresses.device(rank))) + ":1");
         return all;
     }
 
