@@ -40,6 +40,18 @@ make_root() {
     mkdir "$work/root"
     tar -xf "$work/root.tar" -C "$work/root"
     rm "$work/root.tar"
+    share_libraries
+}
+
+# A job that was checkpointed in there is restarted out here, and maps its libraries again: both sides have to have the same files.
+# Where this machine's packages are a little older than the newest, it is this machine's that count.
+share_libraries() {
+    local file
+    (cd "$work/root" && find usr/lib/x86_64-linux-gnu -maxdepth 2 -type f -name '*.so*') | while read -r file; do
+        if [ -f "/$file" ] && { ! cmp -s "/$file" "$work/root/$file" || [ "/$file" -nt "$work/root/$file" ] || [ "/$file" -ot "$work/root/$file" ]; }; then
+            cp -p "/$file" "$work/root/$file"
+        fi
+    done
 }
 
 # The kernel uncompressed, for PVH boot: xz inside of an emulated machine would take longer than the rest of the boot.

@@ -23,6 +23,7 @@ final class Stress implements AutoCloseable {
     private Command life;
     private String job;
     private int lives;
+    private JobStatus seen; // in this life; who the ranks are does not change
 
     Stress(Path directory, String name, long seed, Map<String, String> environment) throws IOException {
         this.name = name + "-" + ProcessHandle.current().pid();
@@ -58,12 +59,13 @@ final class Stress implements AutoCloseable {
     }
 
     JobStatus status() throws IOException, InterruptedException {
-        return udckpt.status(job);
+        return seen = udckpt.status(job);
     }
 
     /** {@code kill -9} of all ranks, then a restart from the checkpoint {@code id} under a new job name. */
     void killAndRestart(String id) throws IOException, InterruptedException {
-        status().killRanks();
+        (seen != null ? seen : status()).killRanks();
+        seen = null;
         assertTrue(life.await(LIMIT) != 0, () -> "a killed job can not end with 0: " + life.describe());
         lives++;
         job = name + "-" + lives;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(500)
 class ChainTest {
     private static final int GENERATIONS = 5;
-    private static final int LINES_PER_LIFE = 12;
+    private static final int LINES_PER_LIFE = 5;
     private static final String[] SOLVE = {"--grid", "8", "--solves", "120", "--iterations", "200"};
     private static final ObjectMapper JSON = new ObjectMapper();
 

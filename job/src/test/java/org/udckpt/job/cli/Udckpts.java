@@ -53,9 +53,6 @@ public final class Udckpts implements AutoCloseable {
         }
     }
 
-    private static final List<String> JVM = List.of("--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED",
-            "--sun-misc-unsafe-memory-access=allow", "-XX:+UseSerialGC");
-
     private final Path directory;
     private final List<Running> started = new ArrayList<>();
     private int count;
@@ -91,9 +88,8 @@ public final class Udckpts implements AutoCloseable {
     }
 
     private static List<String> command(String... arguments) {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        command.addAll(JVM);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), "org.udckpt.job.Main"));
+        List<String> command = ScriptedJava.command(arguments.length > 0 ? arguments[0] : "");
+        command.add("org.udckpt.job.Main");
         command.addAll(List.of(arguments));
         return command;
     }

@@ -3,9 +3,9 @@ package org.udckpt.job.system;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.udckpt.job.cli.ScriptedJava;
 
 /** The udckpt command as a child of the test: the classes under test in a JVM of their own, in a runtime directory of their own. */
 final class CommandLine {
@@ -26,10 +26,8 @@ final class CommandLine {
 
     /** Starts it; standard output and error go to NAME.out and NAME.err of the test's directory. */
     Process start(String name, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java"));
-        command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED",
-                "--sun-misc-unsafe-memory-access=allow", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx512m",
-                "-Dudckpt.native=" + System.getProperty("udckpt.native"), "-cp", System.getProperty("java.class.path"), "org.udckpt.job.Main"));
+        List<String> command = ScriptedJava.command(arguments[0]);
+        command.addAll(List.of("-Xmx512m", "-Dudckpt.native=" + System.getProperty("udckpt.native"), "org.udckpt.job.Main"));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
         builder.environment().put("UDCKPT_RUNTIME", runtime().toString());
