@@ -21,7 +21,7 @@ tell_unsteady() {
 test_all() {
     local summary maven_code=0
     find "$root" -path '*/target/surefire-reports/*' -type f -delete
-    UDCKPT_NO_BUILD=1 maven -Dmaven.test.failure.ignore=true -Dsurefire.rerunFailingTestsCount=2 verify "$@" || maven_code=$?
+    UDCKPT_NO_BUILD=1 maven -T 2 -Dmaven.test.failure.ignore=true -Dsurefire.rerunFailingTestsCount=2 verify "$@" || maven_code=$?
     summary=$(sum_reports)
     [ "$maven_code" = 0 ] || say "Maven ended with code $maven_code: not everything was built or tested"
     tell_unsteady

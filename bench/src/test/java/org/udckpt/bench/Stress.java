@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -30,7 +31,9 @@ final class Stress implements AutoCloseable {
         random = new Random(seed);
         images = directory.resolve("images");
         finishFile = directory.resolve("finish");
-        udckpt = new Udckpt(Path.of(System.getProperty("udckpt.root")), Files.createDirectories(directory.resolve("cwd")), environment);
+        Map<String, String> all = new HashMap<>(environment);
+        all.putIfAbsent("UCX_UD_VERBS_RX_QUEUE_LEN", "512"); // a small image: how much memory there is to write is not what is looked at
+        udckpt = new Udckpt(Path.of(System.getProperty("udckpt.root")), Files.createDirectories(directory.resolve("cwd")), all);
         System.out.println(name + ": seed " + seed);
     }
 

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(500)
 class ChainTest {
     private static final int GENERATIONS = 5;
-    private static final int LINES_PER_LIFE = 5;
-    private static final String[] SOLVE = {"--grid", "8", "--solves", "120", "--iterations", "200"};
+    private static final int LINES_PER_LIFE = 4;
+    private static final String[] SOLVE = {"--grid", "8", "--solves", "60", "--iterations", "100"};
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @TempDir

@@ -11,6 +11,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.CaptureRefused;
+import org.udckpt.process.restore.RestoreException;
 
 /**
  * One feature program through a chain of: run, checkpoint at a random moment, go on, kill -9 of the whole tree, change
@@ -19,6 +20,7 @@ import org.udckpt.process.capture.CaptureRefused;
 final class FeatureCase {
     private static final int READY_SECONDS = 20;
     private static final int FINISH_SECONDS = 25;
+    private static final int ATTEMPTS = 10;
 
     private final Feature feature;
     private final Installation installation;
@@ -51,16 +53,32 @@ final class FeatureCase {
                     check(!Files.exists(work.resolve("result")), "the original was hurt by the checkpoint", work, shepherd);
                     shepherd.close(); // kill -9 of all that runs below it
                     spoilFiles(work);
-                    Path socket = directory.resolve("s" + generation);
-                    shepherd = saved.newShepherd(installation.shepherd(), socket, directory.resolve("output"));
-                    pid = saved.restore(shepherd);
+                    for (int attempt = 0; pid == 0 || attempt == 0; attempt++) {
+                        shepherd = saved.newShepherd(installation.shepherd(), directory.resolve("s" + generation + "-" + attempt), directory.resolve("output"));
+                        pid = restore(saved, shepherd, attempt);
+                    }
                 }
                 Thread.sleep(random.nextInt(200));
             }
             finish(shepherd, pid, work);
         } finally {
+            Thread.interrupted(); // what comes is waited for, also when the suite is stopped
             shepherd.close();
             Leftovers.remove(first);
+        }
+    }
+
+    /** Returns its pid; 0 when another program of this machine has a port of its now, which a user is told to end. */
+    private static int restore(SavedJob saved, ShepherdProcess shepherd, int attempt) throws Exception {
+        try {
+            return saved.restore(shepherd);
+        } catch (RestoreException busy) {
+            if (attempt == ATTEMPTS || !busy.getMessage().contains(" is taken, by another program")) {
+                throw busy;
+            }
+            shepherd.close();
+            Thread.sleep(300);
+            return 0;
         }
     }
 

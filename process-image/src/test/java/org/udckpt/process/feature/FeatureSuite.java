@@ -6,15 +6,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Comparator;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 /** All cases of one user, a few at a time: they mostly sleep. */
 final class FeatureSuite {
     private static final int AT_ONCE = 5;
+    private static final Queue<ExecutorService> POOLS = new ConcurrentLinkedQueue<>();
 
     private FeatureSuite() {}
 
@@ -27,16 +31,41 @@ final class FeatureSuite {
             results.put(feature, CompletableFuture.runAsync(() -> one(feature, installation, directory, seed, generations), pool));
         }
         pool.shutdown();
+        POOLS.add(pool);
         return results;
+    }
+
+    /** Ends the cases whose outcome nobody has waited for, as when one failed case is run again, with their processes. */
+    static void stop() {
+        for (ExecutorService pool; (pool = POOLS.poll()) != null;) {
+            pool.shutdownNow();
+            try {
+                if (!pool.awaitTermination(1, TimeUnit.MINUTES)) {
+                    throw new IllegalStateException("a feature case does not end");
+                }
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
     }
 
     private static void one(Feature feature, Installation installation, Path directory, long seed, int generations) {
         try {
             Path own = Files.createDirectory(directory.resolve(feature.name()));
-            new FeatureCase(feature, installation, own, seed).run(generations);
+            runIn(own, feature, installation, seed, generations);
             deleteTree(own);
         } catch (Exception e) {
             throw new IllegalStateException(feature.name() + ": " + e, e);
+        }
+    }
+
+    /** One that was stopped leaves nothing to look at. */
+    private static void runIn(Path own, Feature feature, Installation installation, long seed, int generations) throws Exception {
+        try {
+            new FeatureCase(feature, installation, own, seed).run(generations);
+        } catch (InterruptedException stopped) {
+            deleteTree(own);
+            throw stopped;
         }
     }
 
@@ -53,6 +82,7 @@ final class FeatureSuite {
      * {@code feature NAME ok} or {@code feature NAME TEXT}.
      */
     public static void main(String[] arguments) throws Exception {
+        Runtime.getRuntime().addShutdownHook(new Thread(FeatureSuite::stop));
         Installation installation = Installation.built();
         Map<Feature, CompletableFuture<Void>> results = start(Feature.all(installation.programs()), installation, Path.of(arguments[0]),
                 Long.parseLong(arguments[1]), Integer.parseInt(arguments[2]));

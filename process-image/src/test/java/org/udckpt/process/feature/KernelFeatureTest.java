@@ -61,7 +61,9 @@ class KernelFeatureTest {
     /** What a failed case left stays; everything else goes. */
     @AfterAll
     static void clean() throws IOException {
-        HELPERS.forEach(Process::destroyForcibly);
+        HELPERS.forEach(Process::destroy);
+        FeatureSuite.stop();
+        HELPERS.forEach(KernelFeatureTest::awaitEnd);
         for (Path directory; (directory = DIRECTORIES.poll()) != null;) { // a failed case is run again by the same JVM, and we are called again
             Path cases = Files.isDirectory(directory.resolve("cases")) ? directory.resolve("cases") : directory;
             try (Stream<Path> left = Files.list(cases)) {
@@ -71,6 +73,17 @@ class KernelFeatureTest {
                     System.out.println("kernel features: what failed is in " + cases);
                 }
             }
+        }
+    }
+
+    private static void awaitEnd(Process helper) {
+        try {
+            if (!helper.waitFor(1, TimeUnit.MINUTES)) {
+                helper.destroyForcibly();
+                throw new IllegalStateException("the ordinary user's JVM does not end");
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
