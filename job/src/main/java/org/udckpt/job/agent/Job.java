@@ -220,6 +220,16 @@ public final class Job implements AutoCloseable {
         return shepherd;
     }
 
+    /** Work requests that the ranks have sent in this life, over all transports. */
+    public long sends() {
+        long sends = 0;
+        for (int rank = 0; rank < counters.ranks(); rank++) {
+            CountersFile.Counters counted = counters.of(rank);
+            sends += counted.udSends() + counted.rcSends();
+        }
+        return sends;
+    }
+
     public Path imageDirectory() {
         return facts.imageDirectory();
     }

@@ -2,18 +2,19 @@ package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.udckpt.image.Catalogue;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.Phase;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.command.CommandServer.Progress;
 import org.udckpt.job.config.Option;
+import org.udckpt.job.pace.CheckpointCost;
+import org.udckpt.job.pace.SlowdownMeter;
 import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
@@ -26,11 +27,24 @@ public final class Checkpointer implements AutoCloseable {
 
     private final Job job;
     private final Semaphore one = new Semaphore(1);
+    private final SlowdownMeter slowdown;
+    private volatile Consumer<Taken> listener = taken -> { };
     private volatile Phase phase;
     private volatile boolean cleaned;
 
     public Checkpointer(Job job) {
         this.job = job;
+        this.slowdown = new SlowdownMeter(job::sends, System::nanoTime);
+    }
+
+    /** Whether a checkpoint is under way, from its first moment to its last. */
+    boolean busy() {
+        return one.availablePermits() == 0;
+    }
+
+    /** Hears of each checkpoint that is complete, before another one can begin. */
+    void onTaken(Consumer<Taken> consumer) {
+        listener = consumer;
     }
 
     /** "running", or the phase of the checkpoint under way. */
@@ -56,6 +70,7 @@ public final class Checkpointer implements AutoCloseable {
             ImageWrite image = new ImageWrite(job.facts());
             Frozen frozen;
             try {
+                slowdown.stops();
                 frozen = new Stop(job, progress, now -> phase = now).make();
             } catch (IOException | InterruptedException | RuntimeException | Error e) {
                 abandon(image);
@@ -78,6 +93,7 @@ public final class Checkpointer implements AutoCloseable {
 
     private void done() {
         phase = null;
+        slowdown.runsFreely();
         one.release();
     }
 
@@ -91,10 +107,14 @@ public final class Checkpointer implements AutoCloseable {
 
     private String finish(ImageWrite image, Frozen frozen, Progress progress) throws IOException {
         phase = Phase.WRITE;
+        slowdown.resumes();
+        long resumed = System.nanoTime();
         Manifest manifest;
         try (image; frozen) {
             manifest = image.write(frozen);
         }
+        long write = System.nanoTime() - resumed;
+        listener.accept(new Taken(image.id(), resumed - manifest.stopMaxNanos(), CheckpointCost.of(manifest.stopMaxNanos(), write, slowdown.written())));
         progress.say("write " + Durations.format(manifest.writeNanos()) + ", " + Durations.bytes(manifest.storedBytes()) + "; stop "
                 + Durations.format(manifest.stopMaxNanos()));
         prune();
@@ -139,35 +159,6 @@ public final class Checkpointer implements AutoCloseable {
             new Catalogue(job.imageDirectory(), Keys.user()).prune(keep);
         } catch (IOException | RuntimeException e) {
             Messages.error("old checkpoints stay: " + e.getMessage(), e);
-        }
-    }
-
-    /**
-     * Takes checkpoints by itself from now on; closing what it returns begins no more of them. One that is under way is
-     * not interrupted (an interrupt would close the files that it writes): {@link #close} waits for it.
-     */
-    public AutoCloseable every(Duration interval) {
-        CountDownLatch ended = new CountDownLatch(1);
-        Thread.ofPlatform().daemon().name("checkpoint-interval").start(() -> {
-            try {
-                while (!ended.await(interval.toNanos(), TimeUnit.NANOSECONDS)) {
-                    takeAlone();
-                }
-            } catch (InterruptedException e) {
-                Messages.error("no more checkpoints by themselves: the thread was interrupted", e);
-            }
-        });
-        return ended::countDown;
-    }
-
-    private void takeAlone() {
-        if (job.ranks().ending() || !job.ranks().allAlive()) {
-            return;
-        }
-        try {
-            take(message -> { }, true);
-        } catch (Failure e) {
-            Messages.error(e.getMessage(), e);
         }
     }
 

@@ -23,11 +23,8 @@ final class RestartCommand implements Callable<Integer> {
     @picocli.CommandLine.Option(names = "--name", description = "the job's name; default: as before")
     private String name;
 
-    @picocli.CommandLine.Option(names = "--interval", paramLabel = "DURATION", description = "take a checkpoint each DURATION")
-    private String interval;
-
-    @picocli.CommandLine.Option(names = "--keep", paramLabel = "K", description = "keep the newest K checkpoints; default: all")
-    private String keep;
+    @Mixin
+    private CheckpointOptions checkpoints;
 
     @picocli.CommandLine.Option(names = "--device", description = "soft, auto, or names of verbs devices (a,b), which the hosts take in turn")
     private String device;
@@ -40,7 +37,7 @@ final class RestartCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Settings settings = common.settings().flag(Option.INTERVAL, interval).flag(Option.KEEP, keep).flag(Option.DEVICE, device).checked();
+        Settings settings = checkpoints.over(common.settings()).flag(Option.DEVICE, device).checked();
         DeviceChoice.resolve(settings);
         HostLayout layout = hosts == null ? null : HostLayout.parse(hosts, null);
         ImageLocation location = ImageLocation.find(image, Keys.user());

@@ -7,6 +7,7 @@ import java.util.concurrent.Callable;
 import org.udckpt.job.life.FirstLife;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.config.Installation;
+import org.udckpt.job.config.Interval;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.DeviceChoice;
@@ -34,11 +35,8 @@ final class RunCommand implements Callable<Integer> {
     @picocli.CommandLine.Option(names = "--dir", description = "where its checkpoints go; default: ./NAME.ckpt")
     private String directory;
 
-    @picocli.CommandLine.Option(names = "--interval", paramLabel = "DURATION", description = "take a checkpoint each DURATION, e.g. 10m")
-    private String interval;
-
-    @picocli.CommandLine.Option(names = "--keep", paramLabel = "K", description = "keep the newest K checkpoints; default: all")
-    private String keep;
+    @Mixin
+    private CheckpointOptions checkpoints;
 
     @picocli.CommandLine.Option(names = "--device", description = "soft, auto, or names of verbs devices (a,b), which the hosts take in turn")
     private String device;
@@ -54,14 +52,13 @@ final class RunCommand implements Callable<Integer> {
         if (directory != null) {
             ImageLocation.directory(directory); // not an empty one
         }
-        Settings settings = common.settings().flag(Option.DIR, directory).flag(Option.INTERVAL, interval)
-                .flag(Option.KEEP, keep).flag(Option.DEVICE, device).checked();
+        Settings settings = checkpoints.over(common.settings()).flag(Option.DIR, directory).flag(Option.DEVICE, device).checked();
         HostLayout layout = HostLayout.parse(hosts, ranks);
         Map<String, String> environment = RawText.environment();
         Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"));
         DeviceChoice.resolve(settings);
         String jobName = name != null ? name : JobNames.fresh(program);
-        ImageRoom.check(FirstLife.imageDirectory(settings, jobName), !settings.text(Option.DIR).isEmpty() || !settings.duration(Option.INTERVAL).isZero());
+        ImageRoom.check(FirstLife.imageDirectory(settings, jobName), !settings.text(Option.DIR).isEmpty() || !(Interval.of(settings) instanceof Interval.Never));
         try (Job job = FirstLife.start(settings, Installation.find(settings), jobName, layout, command, environment)) {
             return job.await();
         }

@@ -6,7 +6,8 @@ import java.util.Locale;
 public enum Option {
     RUNTIME("runtime", "", "directory for sockets and shared memory of running jobs; empty: /dev/shm/udckpt-UID"),
     DIR("dir", "", "where checkpoints go; empty: ./NAME.ckpt"),
-    INTERVAL("interval", "0", "time between checkpoints taken by itself, e.g. 30s, 10m; 0: none"),
+    INTERVAL("interval", "0", "time between checkpoints taken by itself, e.g. 30s, 10m; auto: from their cost and mtbf; 0: none"),
+    MTBF("mtbf", "0", "mean time between failures of the whole job, e.g. 12h; alone it means interval auto; 0: not known"),
     KEEP("keep", "0", "how many complete checkpoints to keep; 0: all"),
     DEVICE("device", "auto", "verbs device: soft, auto, or names of devices (a,b), which the hosts take in turn; a+b: both on one host"),
     QUIESCE_TIMEOUT("quiesce-timeout", "10s", "how long a rank may take to reach the gate before a checkpoint is given up"),

@@ -20,6 +20,8 @@ public final class Settings {
     /** @param origin "default", the file's path, the variable's name, or the flag */
     public record Value(String text, String origin) {}
 
+    static final String DEFAULT = "default";
+
     private static final Pattern DURATION = Pattern.compile("(\\d+)\\s*(ms|s|m|h|d)?");
     private static final Path SITE_FILE = Path.of("/etc/udckpt/udckpt.conf");
 
@@ -28,7 +30,7 @@ public final class Settings {
 
     private Settings() {
         for (Option option : Option.values()) {
-            values.put(option, new Value(option.fallback(), "default"));
+            values.put(option, new Value(option.fallback(), DEFAULT));
         }
     }
 
@@ -92,7 +94,7 @@ public final class Settings {
 
     /** Reads every value once, so that a wrong one is said before anything is started. */
     public Settings checked() {
-        duration(Option.INTERVAL);
+        Interval.of(this);
         duration(Option.QUIESCE_TIMEOUT);
         duration(Option.REBUILD_TIMEOUT);
         count(Option.KEEP);

@@ -5,7 +5,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.checkpoint.Checkpointer;
-import org.udckpt.job.config.Option;
+import org.udckpt.job.checkpoint.Periodic;
+import org.udckpt.job.config.Interval;
 import org.udckpt.job.report.Messages;
 import org.udckpt.process.capture.Rehearsal;
 
@@ -18,10 +19,10 @@ final class Service {
 
     static void open(Job job, Path library) throws IOException {
         Checkpointer checkpointer = job.owns(new Checkpointer(job));
-        Duration interval = job.settings().duration(Option.INTERVAL);
+        Interval interval = Interval.of(job.settings());
         job.open(new Commands(job, checkpointer));
-        if (!interval.isZero()) {
-            job.owns(checkpointer.every(interval));
+        if (!(interval instanceof Interval.Never)) {
+            job.owns(Periodic.start(job, checkpointer, interval));
         }
         Thread.ofPlatform().daemon().name("rehearsal").start(() -> rehearse(library));
     }

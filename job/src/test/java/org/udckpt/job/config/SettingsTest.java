@@ -51,4 +51,21 @@ class SettingsTest {
         assertThrows(Failure.class, () -> settings.flag(Option.KEEP, "-1").count(Option.KEEP));
         assertThrows(Failure.class, () -> settings.flag(Option.INTERVAL, "99999999999999999999d").duration(Option.INTERVAL));
     }
+
+    @Test
+    void theIntervalAndTheMeanTimeBetweenFailures() {
+        assertEquals(new Interval.Never(), interval(Map.of()));
+        assertEquals(new Interval.Fixed(Duration.ofMinutes(5)), interval(Map.of("UDCKPT_INTERVAL", "5m")));
+        assertEquals(new Interval.Adaptive(Duration.ofHours(12)), interval(Map.of("UDCKPT_INTERVAL", "auto", "UDCKPT_MTBF", "12h")));
+        assertEquals(new Interval.Adaptive(Duration.ofHours(12)), interval(Map.of("UDCKPT_MTBF", "12h")));
+        assertEquals(new Interval.Fixed(Duration.ofMinutes(5)), interval(Map.of("UDCKPT_INTERVAL", "5m", "UDCKPT_MTBF", "12h")));
+        assertEquals(new Interval.Never(), interval(Map.of("UDCKPT_INTERVAL", "0", "UDCKPT_MTBF", "12h")));
+        Failure failure = assertThrows(Failure.class, () -> interval(Map.of("UDCKPT_INTERVAL", "auto")));
+        assertEquals(ExitCode.USAGE, failure.code());
+        assertTrue(failure.getMessage().contains("--mtbf"), failure.getMessage());
+    }
+
+    private Interval interval(Map<String, String> environment) {
+        return Interval.of(Settings.load(directory.resolve("none"), directory.resolve("none"), environment).checked());
+    }
 }

@@ -39,6 +39,19 @@ class RepeatedCheckpointTest {
         }
     }
 
+    /** The first after a hundredth of 20 s; its cost of some milliseconds makes the next ones due in about a second each. */
+    @Test
+    void asOftenAsPays() throws Exception {
+        try (RunningJob job = RunningJob.ballast(2, "--mtbf", "20s")) {
+            job.await("a third checkpoint", () -> job.complete().size() >= 3);
+            job.finish();
+            List<String> chosen = job.errors().lines().filter(line -> line.contains("a checkpoint each ")).toList();
+            assertTrue(!chosen.isEmpty() && chosen.getFirst().matches("udckpt: a checkpoint each .*: one costs .* \\(stop .*, write .*\\), failures are 20.00 s apart \\(Young .*, Daly .*\\)"),
+                    job::text);
+            job.assertOnly(job.complete().toArray(String[]::new));
+        }
+    }
+
     private static int number(String name) {
         return Integer.parseInt(name.substring("ckpt-".length()));
     }

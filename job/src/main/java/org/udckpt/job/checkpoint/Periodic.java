@@ -1,0 +1,117 @@
+package org.udckpt.job.checkpoint;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.config.Interval;
+import org.udckpt.job.pace.Pace;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+
+/**
+ * Checkpoints that a job takes by itself. Closing begins no more of them; one that is under way is not interrupted (an interrupt
+ * would close the files that it writes): {@link Checkpointer#close} waits for it.
+ */
+public final class Periodic implements AutoCloseable {
+    private static final long BUSY_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Job job;
+    private final Checkpointer checkpointer;
+    private final Pace pace;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private boolean closed;
+
+    private Periodic(Job job, Checkpointer checkpointer, Interval interval) {
+        this.job = job;
+        this.checkpointer = checkpointer;
+        this.pace = new Pace(interval, System.nanoTime(), Messages::info);
+    }
+
+    /** @param interval not Never */
+    public static Periodic start(Job job, Checkpointer checkpointer, Interval interval) {
+        Periodic periodic = new Periodic(job, checkpointer, interval);
+        checkpointer.onTaken(periodic::taken);
+        Thread.ofPlatform().daemon().name("checkpoint-interval").start(periodic::run);
+        return periodic;
+    }
+
+    private void taken(Taken checkpoint) {
+        pace.taken(checkpoint.begin(), checkpoint.cost());
+        lock.lock();
+        try {
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void run() {
+        try {
+            while (awaitDue()) {
+                attempt();
+            }
+        } catch (InterruptedException e) {
+            Messages.error("no more checkpoints by themselves: the thread was interrupted", e);
+        }
+    }
+
+    /** False: closed. */
+    private boolean awaitDue() throws InterruptedException {
+        lock.lock();
+        try {
+            for (long left = pace.due() - System.nanoTime(); !closed && left > 0; left = pace.due() - System.nanoTime()) {
+                changed.awaitNanos(left);
+            }
+            return !closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void attempt() throws InterruptedException {
+        if (job.ranks().ending() || !job.ranks().allAlive()) {
+            pause(); // too late for a checkpoint; close comes soon
+            return;
+        }
+        if (checkpointer.busy()) {
+            pause(); // somebody's checkpoint is under way, which counts as this one
+            return;
+        }
+        try {
+            checkpointer.take(message -> { }, true);
+        } catch (Failure e) {
+            if (e.code() == ExitCode.BUSY && checkpointer.busy()) {
+                return; // one that was asked for came first
+            }
+            Messages.error(e.getMessage(), e);
+            if (!job.ranks().ending()) {
+                pace.failed(System.nanoTime());
+            }
+        }
+    }
+
+    private void pause() throws InterruptedException {
+        lock.lock();
+        try {
+            if (!closed) {
+                changed.awaitNanos(BUSY_PAUSE_NS);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+}
