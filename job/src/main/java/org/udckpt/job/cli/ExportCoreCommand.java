@@ -1,0 +1,91 @@
+package org.udckpt.job.cli;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.udckpt.job.core.CoreExport;
+import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.OpenImage;
+import org.udckpt.process.model.ProcessState;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code udckpt export-core}: a rank of a checkpoint as a core file for gdb. */
+@Command(name = "export-core", description = "Write a rank of a checkpoint as a core file, which gdb opens.")
+final class ExportCoreCommand implements Callable<Integer> {
+    @Mixin
+    private CommonOptions common;
+
+    @Option(names = "--rank", required = true, paramLabel = "R", description = "the rank")
+    private int rank;
+
+    @Option(names = "--pid", paramLabel = "P", description = "one of the rank's processes; default: its first")
+    private Integer pid;
+
+    @Option(names = "--output", paramLabel = "FILE", description = "default: ./JOB-ID-rank-R.core (or -pid-P.core); never one that is there")
+    private String output;
+
+    @Option(names = "--json", description = "as JSON, schema 1")
+    private boolean json;
+
+    @Parameters(paramLabel = "DIR[/ID]", description = "a checkpoint, or the newest complete one of a directory")
+    private String image;
+
+    @Override
+    public Integer call() throws IOException {
+        common.settings();
+        try (OpenImage open = OpenImage.open(image)) {
+            ProcessState process = open.processes().one(rank, pid);
+            Path target = target(open);
+            CoreExport.Result result = write(open, process, target);
+            result.problems().forEach(Messages::warn);
+            if (json) {
+                JsonOutput.print(describe(open, process, target, result));
+            } else {
+                System.out.printf("%s: rank %d of %s, process %d (%s), %d threads, %s, %s of it on the disk%n", target, rank, open.name(), process.pid(),
+                        process.name(), result.threads(), Durations.bytes(result.length()), Durations.bytes(result.written()));
+                Messages.info("open it with: gdb " + process.executable() + " " + target);
+            }
+        }
+        return ExitCode.DONE.value();
+    }
+
+    private Path target(OpenImage open) {
+        if (output != null && output.isEmpty()) {
+            throw new Failure(ExitCode.USAGE, "--output: the file's name is empty");
+        }
+        String place = pid == null ? "rank-" + rank : "rank-" + rank + "-pid-" + pid;
+        Path target = Path.of(output != null ? output : open.state().row().name() + "-" + open.name() + "-" + place + ".core");
+        Path directory = target.toAbsolutePath().getParent();
+        if (directory == null || !Files.isDirectory(directory)) {
+            throw new Failure(ExitCode.NOT_FOUND, "--output " + target + ": no directory " + directory);
+        }
+        return target;
+    }
+
+    private static CoreExport.Result write(OpenImage open, ProcessState process, Path target) {
+        try (ProgressBar bar = new ProgressBar("export-core")) {
+            return new CoreExport(open, process).write(target, bar::show);
+        } catch (FileAlreadyExistsException e) {
+            throw new Failure(ExitCode.USAGE, target + " is there already, and is left as it is; remove it, or name another with --output", e);
+        } catch (IOException | RuntimeException e) {
+            throw Failure.of("writing " + target + " from " + open.name(), e);
+        }
+    }
+
+    private ObjectNode describe(OpenImage open, ProcessState process, Path target, CoreExport.Result result) {
+        ObjectNode root = JsonOutput.document().put("checkpoint", open.name()).put("file", target.toAbsolutePath().normalize().toString());
+        root.put("rank", rank).put("pid", process.pid()).put("executable", process.executable());
+        root.put("threads", result.threads()).put("segments", result.segments()).put("bytes", result.length()).put("stored_bytes", result.written());
+        result.problems().forEach(root.putArray("problems")::add);
+        return root;
+    }
+}

@@ -1,0 +1,87 @@
+package org.udckpt.job.core;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject.MappedFile;
+import org.udckpt.process.model.MemorySource;
+
+/**
+ * The first page of each program and library that a process maps, from the disk: an image leaves there what the job did not change. Only of
+ * files that are still those of the checkpoint; the others are listed, since a debugger would show their code for the job's.
+ */
+final class FirstPages {
+    static final int BYTES = 4096;
+    private static final byte[] ELF = {0x7f, 'E', 'L', 'F'};
+
+    private final Map<String, MappedFile> files = new HashMap<>();
+    private final Map<String, MemorySource> pages = new HashMap<>();
+    private final List<String> problems = new ArrayList<>();
+
+    FirstPages(JobImage image) {
+        image.objects().stream().filter(MappedFile.class::isInstance).map(MappedFile.class::cast).forEach(file -> files.put(file.path(), file));
+    }
+
+    /** Null: not an ELF file, or not the checkpoint's. */
+    MemorySource of(String path) {
+        if (!pages.containsKey(path)) {
+            pages.put(path, read(path));
+        }
+        return pages.get(path);
+    }
+
+    /** One sentence for each file that is not there as it was. */
+    List<String> problems() {
+        return List.copyOf(problems);
+    }
+
+    private MemorySource read(String path) {
+        MappedFile then = files.get(path);
+        Path file = Path.of(path);
+        try {
+            long modified = Files.getLastModifiedTime(file).to(TimeUnit.NANOSECONDS);
+            if (then != null && (Files.size(file) != then.size() || modified != then.modifiedNs())) {
+                problems.add(path + " is another one than at the checkpoint: a debugger shows that one's code");
+                return null;
+            }
+            try (InputStream in = Files.newInputStream(file)) {
+                byte[] page = Arrays.copyOf(in.readNBytes(BYTES), BYTES);
+                return Arrays.equals(page, 0, ELF.length, ELF, 0, ELF.length) ? new Page(page) : null;
+            }
+        } catch (IOException e) {
+            problems.add(path + " cannot be read here, so a debugger shows none of its code: " + e);
+            return null;
+        }
+    }
+
+    private record Page(byte[] bytes) implements MemorySource {
+        @Override
+        public long id() {
+            return 0;
+        }
+
+        @Override
+        public boolean process() {
+            return false;
+        }
+
+        @Override
+        public long[] extents() {
+            return new long[] {0, BYTES};
+        }
+
+        @Override
+        public void read(long offset, MemorySegment target) {
+            MemorySegment.copy(MemorySegment.ofArray(bytes), offset, target, 0, target.byteSize());
+        }
+    }
+}
