@@ -25,17 +25,18 @@ final class Errno {
     /** Loaded when the first error happens, not before. */
     private static final class Texts {
         static final List<String> FULL = List.of(text(ENOSPC), text(EDQUOT));
+    }
 
-        private static String text(int errno) {
-            Linker linker = Linker.nativeLinker();
-            MemorySegment strerror = linker.defaultLookup().find("strerror").orElseThrow();
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment text = (MemorySegment) linker.downcallHandle(strerror,
-                        FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.JAVA_INT)).invokeExact(errno);
-                return text.reinterpret(1024, arena, null).getString(0);
-            } catch (Throwable e) {
-                throw new AssertionError("strerror", e);
-            }
+    /** strerror(3). */
+    static String text(int errno) {
+        Linker linker = Linker.nativeLinker();
+        MemorySegment strerror = linker.defaultLookup().find("strerror").orElseThrow();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment text = (MemorySegment) linker.downcallHandle(strerror,
+                    FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.JAVA_INT)).invokeExact(errno);
+            return text.reinterpret(1024, arena, null).getString(0);
+        } catch (Throwable e) {
+            throw new AssertionError("strerror", e);
         }
     }
 

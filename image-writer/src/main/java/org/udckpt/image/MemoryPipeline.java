@@ -6,6 +6,7 @@ import com.lmax.disruptor.RingBuffer;
 import com.lmax.disruptor.dsl.Disruptor;
 import com.lmax.disruptor.dsl.ProducerType;
 import java.io.Closeable;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +38,7 @@ final class MemoryPipeline implements Closeable {
     MemoryPipeline(int node, WriterOptions options, List<StripeWriter> stripes) {
         int slots = Integer.highestOneBit((int) Math.min(1 << 16, options.bufferBytes() / Slot.BYTES));
         PageBuffers buffers = new PageBuffers(arena);
-        disruptor = new Disruptor<>(() -> new Slot(buffers), slots, task -> thread("udckpt-image-" + node, task, threads),
+        disruptor = new Disruptor<>(() -> new Slot(buffers), slots, task -> thread("udckpt-image-" + node, options.courtesy(), task, threads),
                 ProducerType.MULTI, new QuietWait());
         disruptor.setDefaultExceptionHandler(new Failing());
         List<EventHandler<Slot>> scanners = new ArrayList<>();
@@ -52,11 +53,18 @@ final class MemoryPipeline implements Closeable {
         ring = disruptor.start();
         AtomicInteger number = new AtomicInteger();
         readers = Executors.newFixedThreadPool(options.readers(),
-                task -> thread("udckpt-read-" + node + "-" + number.getAndIncrement(), task, null));
+                task -> thread("udckpt-read-" + node + "-" + number.getAndIncrement(), options.courtesy(), task, null));
     }
 
-    private static Thread thread(String name, Runnable task, List<Thread> list) {
-        Thread thread = Thread.ofPlatform().daemon().name(name).unstarted(task);
+    private Thread thread(String name, Courtesy courtesy, Runnable task, List<Thread> list) {
+        Thread thread = Thread.ofPlatform().daemon().name(name).unstarted(() -> {
+            try {
+                courtesy.begin();
+            } catch (IOException e) {
+                fail(e); // and goes on: the others wait for it
+            }
+            task.run();
+        });
         if (list != null) {
             list.add(thread);
         }

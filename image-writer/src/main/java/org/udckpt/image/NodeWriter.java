@@ -71,7 +71,7 @@ public final class NodeWriter implements Closeable {
         begin = System.nanoTime();
         for (int i = 0; i < options.stripes(); i++) {
             Path file = directory.resolve(ImageNames.stripe(node.index(), i));
-            stripes.add(new StripeWriter(i, file, options.storage().create(file, options.direct()), options.integrity()));
+            stripes.add(new StripeWriter(i, file, options.storage().create(file, options.direct()), options.integrity(), options.courtesy().rate()));
         }
         pipeline = new MemoryPipeline(node.index(), options, stripes);
     }

@@ -16,6 +16,7 @@ final class StripeWriter implements Closeable {
     private final Path file;
     private final StorageIo.Output output;
     private final boolean withDigest;
+    private final RateLimit rate;
     private final ChunkLog log = new ChunkLog();
     private final Histogram latency = new Histogram(3);
     private final Slot[] slots = new Slot[GATHER];
@@ -24,10 +25,11 @@ final class StripeWriter implements Closeable {
     private boolean closed;
     private long length;
 
-    StripeWriter(int stripe, Path file, StorageIo.Output output, Manifest.Integrity integrity) {
+    StripeWriter(int stripe, Path file, StorageIo.Output output, Manifest.Integrity integrity, RateLimit rate) {
         this.stripe = stripe;
         this.file = file;
         this.output = output;
+        this.rate = rate;
         this.withDigest = integrity == Manifest.Integrity.SHA256;
     }
 
@@ -42,7 +44,7 @@ final class StripeWriter implements Closeable {
     void flush(MemoryPipeline pipeline) {
         try {
             if (gathered > 0 && pipeline.failure() == null) {
-                write();
+                write(pipeline);
             }
         } catch (Throwable e) {
             // Before the slots are given back, so that their process is not reported as written.
@@ -57,7 +59,7 @@ final class StripeWriter implements Closeable {
         }
     }
 
-    private void write() throws IOException {
+    private void write(MemoryPipeline pipeline) throws IOException {
         int count = 0;
         long at = length;
         for (int i = 0; i < gathered; i++) {
@@ -68,7 +70,7 @@ final class StripeWriter implements Closeable {
                 at += data.remaining();
             }
         }
-        if (count > 0) {
+        if (count > 0 && rate.await(at - length, () -> pipeline.failure() != null)) {
             long begin = System.nanoTime();
             output.append(buffers, count);
             latency.recordValue(System.nanoTime() - begin);

@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import org.udckpt.image.Catalogue;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.Phase;
+import org.udckpt.image.WriterOptions;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.command.CommandServer.Progress;
 import org.udckpt.job.config.Option;
@@ -27,13 +28,16 @@ public final class Checkpointer implements AutoCloseable {
 
     private final Job job;
     private final Semaphore one = new Semaphore(1);
+    private final WriterOptions options;
     private final SlowdownMeter slowdown;
     private volatile Consumer<Taken> listener = taken -> { };
     private volatile Phase phase;
     private volatile boolean cleaned;
 
-    public Checkpointer(Job job) {
+    /** @param options of its images */
+    public Checkpointer(Job job, WriterOptions options) {
         this.job = job;
+        this.options = options;
         this.slowdown = new SlowdownMeter(job::sends, System::nanoTime);
     }
 
@@ -67,7 +71,7 @@ public final class Checkpointer implements AutoCloseable {
         boolean handedOver = false;
         try {
             cleanOnce();
-            ImageWrite image = new ImageWrite(job.facts());
+            ImageWrite image = new ImageWrite(job.facts(), options);
             Frozen frozen;
             try {
                 slowdown.stops();
@@ -114,9 +118,10 @@ public final class Checkpointer implements AutoCloseable {
             manifest = image.write(frozen);
         }
         long write = System.nanoTime() - resumed;
-        listener.accept(new Taken(image.id(), resumed - manifest.stopMaxNanos(), CheckpointCost.of(manifest.stopMaxNanos(), write, slowdown.written())));
+        CheckpointCost cost = CheckpointCost.of(manifest.stopMaxNanos(), write, slowdown.written());
+        listener.accept(new Taken(image.id(), resumed - manifest.stopMaxNanos(), cost));
         progress.say("write " + Durations.format(manifest.writeNanos()) + ", " + Durations.bytes(manifest.storedBytes()) + "; stop "
-                + Durations.format(manifest.stopMaxNanos()));
+                + Durations.format(manifest.stopMaxNanos()) + (cost.measured() ? "; the job was %.0f%% slower".formatted(cost.slowdown() * 100) + " meanwhile" : ""));
         prune();
         return image.id();
     }

@@ -16,7 +16,6 @@ import org.udckpt.job.agent.JobFacts;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.JobState;
-import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.MemoryRow;
 import org.udckpt.process.capture.PhaseTimes;
 import org.udckpt.process.model.MemorySource;
@@ -29,12 +28,12 @@ final class ImageWrite implements AutoCloseable {
     private final CheckpointWriter writer;
 
     /** Makes the checkpoint's directory, so that what is wrong with it is known before the job is stopped. */
-    ImageWrite(JobFacts facts) {
+    ImageWrite(JobFacts facts, WriterOptions options) {
         this.facts = facts;
         Path directory = facts.imageDirectory();
         try {
             Files.createDirectories(directory.getParent());
-            writer = CheckpointWriter.create(directory, WriterOptions.of(Keys.user()));
+            writer = CheckpointWriter.create(directory, options);
         } catch (IOException e) {
             throw Failure.of("beginning a checkpoint in " + directory, e);
         }

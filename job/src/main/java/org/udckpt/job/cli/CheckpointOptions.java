@@ -15,8 +15,18 @@ final class CheckpointOptions {
     @picocli.CommandLine.Option(names = "--keep", paramLabel = "K", description = "keep the newest K checkpoints; default: all")
     private String keep;
 
+    @picocli.CommandLine.Option(names = "--max-rate", paramLabel = "BYTES", description = "write images with at most so many bytes a second and node, e.g. 500M")
+    private String maxRate;
+
+    @picocli.CommandLine.Option(names = "--io-idle", description = "write images only with what storage and processors have left: longer, and hardly felt by the job")
+    private boolean ioIdle;
+
+    @picocli.CommandLine.Option(names = "--buffer", paramLabel = "BYTES", description = "memory for pages on their way to storage; default: 256M")
+    private String buffer;
+
     /** Lays those that were given over the settings. */
     Settings over(Settings settings) {
-        return settings.flag(Option.INTERVAL, interval).flag(Option.MTBF, mtbf).flag(Option.KEEP, keep);
+        return settings.flag(Option.INTERVAL, interval).flag(Option.MTBF, mtbf).flag(Option.KEEP, keep)
+                .flag(Option.MAX_RATE, maxRate).flag(Option.IO_IDLE, ioIdle ? "true" : null).flag(Option.BUFFER, buffer);
     }
 }

@@ -9,6 +9,7 @@ import org.udckpt.job.launch.DeviceChoice;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.life.Restart;
 import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Keys;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -39,6 +40,7 @@ final class RestartCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         Settings settings = checkpoints.over(common.settings()).flag(Option.DEVICE, device).checked();
         DeviceChoice.resolve(settings);
+        ImageOptions.check(settings);
         HostLayout layout = hosts == null ? null : HostLayout.parse(hosts, null);
         ImageLocation location = ImageLocation.find(image, Keys.user());
         try (Job job = Restart.start(settings, Installation.find(settings), location, name, layout)) {

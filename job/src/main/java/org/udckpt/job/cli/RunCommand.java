@@ -15,6 +15,7 @@ import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.ProgramCheck;
 import org.udckpt.job.launch.RawText;
 import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.ImageRoom;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -57,6 +58,7 @@ final class RunCommand implements Callable<Integer> {
         Map<String, String> environment = RawText.environment();
         Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"));
         DeviceChoice.resolve(settings);
+        ImageOptions.check(settings);
         String jobName = name != null ? name : JobNames.fresh(program);
         ImageRoom.check(FirstLife.imageDirectory(settings, jobName), !settings.text(Option.DIR).isEmpty() || !(Interval.of(settings) instanceof Interval.Never));
         try (Job job = FirstLife.start(settings, Installation.find(settings), jobName, layout, command, environment)) {

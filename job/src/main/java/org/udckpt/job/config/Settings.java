@@ -22,7 +22,11 @@ public final class Settings {
 
     static final String DEFAULT = "default";
 
+    /** Of {@link Option#BUFFER}, as the image writer has it. */
+    public static final long SMALLEST_BUFFER = 4 << 20;
+
     private static final Pattern DURATION = Pattern.compile("(\\d+)\\s*(ms|s|m|h|d)?");
+    private static final Pattern BYTES = Pattern.compile("(\\d+)\\s*([KMGT])?");
     private static final Path SITE_FILE = Path.of("/etc/udckpt/udckpt.conf");
 
     private final Map<Option, Value> values = new EnumMap<>(Option.class);
@@ -98,6 +102,9 @@ public final class Settings {
         duration(Option.QUIESCE_TIMEOUT);
         duration(Option.REBUILD_TIMEOUT);
         count(Option.KEEP);
+        bytes(Option.MAX_RATE, 0);
+        bytes(Option.BUFFER, SMALLEST_BUFFER);
+        truth(Option.IO_IDLE);
         return this;
     }
 
@@ -144,6 +151,33 @@ public final class Settings {
             throw bad(option, "a number");
         }
         throw bad(option, "zero or more");
+    }
+
+    /** Bytes: {@code 500M}, {@code 2G}, {@code 1048576}; K, M, G and T are powers of 1024. */
+    public long bytes(Option option, long least) {
+        Matcher matcher = BYTES.matcher(text(option));
+        if (!matcher.matches()) {
+            throw bad(option, "a number of bytes such as 500M or 2G");
+        }
+        int power = " KMGT".indexOf(matcher.group(2) == null ? ' ' : matcher.group(2).charAt(0));
+        try {
+            long bytes = Math.multiplyExact(Long.parseLong(matcher.group(1)), 1L << 10 * power);
+            if (bytes >= least) {
+                return bytes;
+            }
+        } catch (ArithmeticException | NumberFormatException e) {
+            throw bad(option, "fewer bytes");
+        }
+        throw bad(option, "at least " + least);
+    }
+
+    /** {@code true} or {@code false}. */
+    public boolean truth(Option option) {
+        return switch (text(option)) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw bad(option, "true or false");
+        };
     }
 
     private Failure bad(Option option, String wanted) {

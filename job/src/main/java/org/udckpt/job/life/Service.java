@@ -8,6 +8,7 @@ import org.udckpt.job.checkpoint.Checkpointer;
 import org.udckpt.job.checkpoint.Periodic;
 import org.udckpt.job.config.Interval;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.ImageOptions;
 import org.udckpt.process.capture.Rehearsal;
 
 /** What a job offers once its ranks run, in whichever life: commands, checkpoints by themselves, a warm capture. */
@@ -18,7 +19,7 @@ final class Service {
     private Service() {}
 
     static void open(Job job, Path library) throws IOException {
-        Checkpointer checkpointer = job.owns(new Checkpointer(job));
+        Checkpointer checkpointer = job.owns(new Checkpointer(job, ImageOptions.of(job.settings())));
         Interval interval = Interval.of(job.settings());
         job.open(new Commands(job, checkpointer));
         if (!(interval instanceof Interval.Never)) {

@@ -68,4 +68,24 @@ class SettingsTest {
     private Interval interval(Map<String, String> environment) {
         return Interval.of(Settings.load(directory.resolve("none"), directory.resolve("none"), environment).checked());
     }
+
+    @Test
+    void bytes() {
+        assertEquals(500L << 20, bytes("500M"));
+        assertEquals(2L << 30, bytes("2 G"));
+        assertEquals(1L << 40, bytes("1T"));
+        assertEquals(3 << 10, bytes("3K"));
+        assertEquals(1_000_000, bytes("1000000"));
+        for (String bad : new String[] {"", "fast", "1.5G", "-1", "10MB", "9999999999T", "99999999999999999999"}) {
+            assertEquals(ExitCode.USAGE, assertThrows(Failure.class, () -> bytes(bad), bad).code());
+        }
+        Settings small = Settings.load(directory.resolve("none"), directory.resolve("none"), Map.of("UDCKPT_BUFFER", "1M"));
+        assertTrue(assertThrows(Failure.class, small::checked).getMessage().startsWith("UDCKPT_BUFFER: '1M'"));
+        Settings maybe = Settings.load(directory.resolve("none"), directory.resolve("none"), Map.of("UDCKPT_IO_IDLE", "maybe"));
+        assertTrue(assertThrows(Failure.class, maybe::checked).getMessage().contains("true or false"));
+    }
+
+    private long bytes(String text) {
+        return Settings.load(directory.resolve("none"), directory.resolve("none"), Map.of("UDCKPT_MAX_RATE", text)).bytes(Option.MAX_RATE, 0);
+    }
 }

@@ -52,6 +52,18 @@ class RepeatedCheckpointTest {
         }
     }
 
+    /** 2 ranks of 16 MiB at 16 MiB a second: the job runs on for two seconds while the image is written. */
+    @Test
+    void heldBack() throws Exception {
+        try (RunningJob job = RunningJob.ballast(16, "--max-rate", "16M", "--io-idle", "--buffer", "4M")) {
+            job.checkpoint(false, false, _ -> { });
+            assertEquals("write", job.status().path("state").asText(), job::text);
+            job.assertUnhurt(RunningJob.RANKS);
+            assertTrue(job.images().getFirst().manifest().writeNanos() > 1_500_000_000L, () -> job.text());
+            job.finish();
+        }
+    }
+
     private static int number(String name) {
         return Integer.parseInt(name.substring("ckpt-".length()));
     }

@@ -1,0 +1,51 @@
+package org.udckpt.job.store;
+
+import java.io.IOException;
+import org.udckpt.image.BackgroundThread;
+import org.udckpt.image.Courtesy;
+import org.udckpt.image.RateLimit;
+import org.udckpt.image.WriterOptions;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+
+/** How the settings want a job's images written. */
+public final class ImageOptions {
+    private ImageOptions() {}
+
+    /** Before a job is started: 69 where the system does not allow what is asked for. */
+    public static void check(Settings settings) {
+        if (settings.truth(Option.IO_IDLE)) {
+            tryBackground();
+        }
+    }
+
+    /** For all images of a job: they share one limit of the rate. */
+    public static WriterOptions of(Settings settings) {
+        long rate = settings.bytes(Option.MAX_RATE, 0);
+        Courtesy courtesy = new Courtesy(rate == 0 ? RateLimit.NONE : RateLimit.of(rate), settings.truth(Option.IO_IDLE));
+        return WriterOptions.of(Keys.user()).withBufferBytes(settings.bytes(Option.BUFFER, Settings.SMALLEST_BUFFER)).withCourtesy(courtesy);
+    }
+
+    /** In a thread of its own, which keeps the priorities. */
+    private static void tryBackground() {
+        Failure[] failure = new Failure[1];
+        Thread thread = Thread.ofPlatform().start(() -> {
+            try {
+                BackgroundThread.become();
+            } catch (IOException e) {
+                failure[0] = new Failure(ExitCode.UNSUPPORTED, "--io-idle: " + e.getMessage() + "; leave it out, or allow it (a container's seccomp rules may not)", e);
+            }
+        });
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.of("trying --io-idle", e);
+        }
+        if (failure[0] != null) {
+            throw failure[0];
+        }
+    }
+}
