@@ -76,6 +76,7 @@ final class MemoryJob {
     void written(Slot slot, MemoryPipeline pipeline) {
         zeroBytes.addAndGet(slot.zeroBytes());
         storedBytes.addAndGet(slot.storedBytes());
+        pipeline.meter().done(slot.zeroBytes(), slot.storedBytes());
         done(pipeline);
     }
 

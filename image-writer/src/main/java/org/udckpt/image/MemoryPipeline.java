@@ -33,9 +33,11 @@ final class MemoryPipeline implements Closeable {
     private final List<Thread> threads = new ArrayList<>();
     private final List<CompletableFuture<MemoryResult>> results = new ArrayList<>();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final WriteMeter meter;
     private boolean closed;
 
     MemoryPipeline(int node, WriterOptions options, List<StripeWriter> stripes) {
+        meter = options.meter();
         int slots = Integer.highestOneBit((int) Math.min(1 << 16, options.bufferBytes() / Slot.BYTES));
         PageBuffers buffers = new PageBuffers(arena);
         disruptor = new Disruptor<>(() -> new Slot(buffers), slots, task -> thread("udckpt-image-" + node, options.courtesy(), task, threads),
@@ -111,6 +113,10 @@ final class MemoryPipeline implements Closeable {
         } finally {
             ring.publish(sequence);
         }
+    }
+
+    WriteMeter meter() {
+        return meter;
     }
 
     /** The first thing that went wrong, null as long as nothing has. */

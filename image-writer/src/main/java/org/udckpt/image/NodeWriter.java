@@ -63,7 +63,9 @@ public final class NodeWriter implements Closeable {
         if (pipeline == null) {
             start();
         }
-        bytes += sorted.stream().mapToLong(Range::length).sum();
+        long length = sorted.stream().mapToLong(Range::length).sum();
+        bytes += length;
+        options.meter().expect(length);
         return pipeline.submit(new MemoryJob(process, sorted, source));
     }
 
@@ -120,6 +122,7 @@ public final class NodeWriter implements Closeable {
             String chunks = ImageNames.nodeTable(node.index(), CHUNKS);
             for (StripeWriter stripe : stripes) {
                 files.add(stripe.finish(chunks));
+                options.meter().finished(stripe.latencies());
             }
             nanos = System.nanoTime() - begin;
             files.add(writeTable(directory.resolve(chunks), Chunk.class,

@@ -5,8 +5,14 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /** How long the application stood still, over the ranks, in nanoseconds; phases of the whole job count for each rank. */
-record StopTimes(long max, long median) {
-    static StopTimes of(List<PhaseTime> phases) {
+public record StopTimes(long max, long median) {
+    public static StopTimes of(List<PhaseTime> phases) {
+        List<Long> stops = ofRanks(phases).stream().sorted().toList();
+        return new StopTimes(stops.getLast(), stops.get((stops.size() - 1) / 2));
+    }
+
+    /** One for each rank that has phases of its own; where none has, the job's. */
+    public static List<Long> ofRanks(List<PhaseTime> phases) {
         SortedMap<Integer, Long> byRank = new TreeMap<>();
         for (PhaseTime phase : phases) {
             if (phase.phase().stops()) {
@@ -15,7 +21,6 @@ record StopTimes(long max, long median) {
         }
         Long shared = byRank.remove(PhaseTime.JOB);
         long common = shared == null ? 0 : shared;
-        long[] stops = byRank.values().stream().mapToLong(stop -> stop + common).sorted().toArray();
-        return stops.length == 0 ? new StopTimes(common, common) : new StopTimes(stops[stops.length - 1], stops[(stops.length - 1) / 2]);
+        return byRank.isEmpty() ? List.of(common) : byRank.values().stream().map(stop -> stop + common).toList();
     }
 }

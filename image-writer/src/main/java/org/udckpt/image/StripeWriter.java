@@ -92,6 +92,11 @@ final class StripeWriter implements Closeable {
         return log;
     }
 
+    /** Of all writes, in nanoseconds. */
+    Histogram latencies() {
+        return latency;
+    }
+
     WriteLatency latency() {
         ByteBuffer encoded = ByteBuffer.allocate(latency.getNeededByteBufferCapacity());
         int size = latency.encodeIntoCompressedByteBuffer(encoded);

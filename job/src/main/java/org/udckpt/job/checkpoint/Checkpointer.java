@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -20,18 +21,22 @@ import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.store.Keys;
 
 /** Takes a job's checkpoints, one at a time. A checkpoint that fails is reported and cleaned away; the job goes on. */
 public final class Checkpointer implements AutoCloseable {
     private static final long FINISH_MINUTES = 30;
+    private static final long PROGRESS_MS = 200;
 
     private final Job job;
     private final Semaphore one = new Semaphore(1);
     private final WriterOptions options;
     private final SlowdownMeter slowdown;
     private volatile Consumer<Taken> listener = taken -> { };
+    private final LifeStatistics statistics = new LifeStatistics();
     private volatile Phase phase;
+    private volatile LiveWrite live;
     private volatile boolean cleaned;
 
     /** @param options of its images */
@@ -55,6 +60,16 @@ public final class Checkpointer implements AutoCloseable {
     public String state() {
         Phase now = phase;
         return now == null ? "running" : now.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** How far the image is that is being written; empty when none is. */
+    public Optional<WriteProgress> writing() {
+        return Optional.ofNullable(live).map(LiveWrite::progress);
+    }
+
+    /** Of all checkpoints of this life. */
+    public LifeStatistics statistics() {
+        return statistics;
     }
 
     /**
@@ -97,6 +112,7 @@ public final class Checkpointer implements AutoCloseable {
 
     private void done() {
         phase = null;
+        live = null;
         slowdown.runsFreely();
         one.release();
     }
@@ -113,12 +129,17 @@ public final class Checkpointer implements AutoCloseable {
         phase = Phase.WRITE;
         slowdown.resumes();
         long resumed = System.nanoTime();
+        statistics.stopped(frozen.times());
         Manifest manifest;
         try (image; frozen) {
-            manifest = image.write(frozen);
+            LiveWrite write = image.live(frozen);
+            live = write;
+            try (Ticker _ = Ticker.start(PROGRESS_MS, () -> progress.writing(write.progress()))) {
+                manifest = image.write(frozen, write, statistics.row());
+            }
+            statistics.complete(write.meter());
         }
-        long write = System.nanoTime() - resumed;
-        CheckpointCost cost = CheckpointCost.of(manifest.stopMaxNanos(), write, slowdown.written());
+        CheckpointCost cost = CheckpointCost.of(manifest.stopMaxNanos(), System.nanoTime() - resumed, slowdown.written());
         listener.accept(new Taken(image.id(), resumed - manifest.stopMaxNanos(), cost));
         progress.say("write " + Durations.format(manifest.writeNanos()) + ", " + Durations.bytes(manifest.storedBytes()) + "; stop "
                 + Durations.format(manifest.stopMaxNanos()) + (cost.measured() ? "; the job was %.0f%% slower".formatted(cost.slowdown() * 100) + " meanwhile" : ""));

@@ -11,12 +11,14 @@ import org.udckpt.image.CheckpointWriter;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.NodeWriter;
 import org.udckpt.image.Range;
+import org.udckpt.image.WriteMeter;
 import org.udckpt.image.WriterOptions;
 import org.udckpt.job.agent.JobFacts;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.MemoryRow;
+import org.udckpt.job.store.StopTimesRow;
 import org.udckpt.process.capture.PhaseTimes;
 import org.udckpt.process.model.MemorySource;
 
@@ -25,6 +27,7 @@ final class ImageWrite implements AutoCloseable {
     private static final int NODE = 0;
 
     private final JobFacts facts;
+    private final WriteMeter meter = new WriteMeter();
     private final CheckpointWriter writer;
 
     /** Makes the checkpoint's directory, so that what is wrong with it is known before the job is stopped. */
@@ -33,7 +36,7 @@ final class ImageWrite implements AutoCloseable {
         Path directory = facts.imageDirectory();
         try {
             Files.createDirectories(directory.getParent());
-            writer = CheckpointWriter.create(directory, options);
+            writer = CheckpointWriter.create(directory, options.withMeter(meter));
         } catch (IOException e) {
             throw Failure.of("beginning a checkpoint in " + directory, e);
         }
@@ -43,19 +46,30 @@ final class ImageWrite implements AutoCloseable {
         return writer.name();
     }
 
-    /** Returns when the checkpoint is durable. */
-    Manifest write(Frozen frozen) throws IOException {
+    /** The write of a frozen job, which is about to begin. */
+    LiveWrite live(Frozen frozen) {
+        return new LiveWrite(meter, frozen.capture().image().processes(), frozen.capture().sources());
+    }
+
+    /**
+     * Returns when the checkpoint is durable.
+     *
+     * @param live of {@link #live}; follows it
+     * @param stops of the job's life until now
+     */
+    Manifest write(Frozen frozen, LiveWrite live, StopTimesRow stops) throws IOException {
         NodeWriter node = writer.node(NODE, facts.layout().hosts().getFirst().name());
         List<MemoryRow> rows = new ArrayList<>();
         for (MemorySource source : frozen.capture().sources()) {
             int number = rows.size() + 1;
             rows.add(new MemoryRow(number, source.process(), source.id()));
-            node.memory(number, ranges(source.extents()), (address, into) -> {
+            live.follow(source, node.memory(number, ranges(source.extents()), (address, into) -> {
                 source.read(address, into);
                 return into.byteSize();
-            });
+            }));
         }
         ImageTables.write(writer, frozen.state());
+        ImageTables.write(writer, stops);
         ImageTables.write(node, frozen.capture().image(), rows);
         node.table("rank-phases", PhaseTimes.class, frozen.capture().times());
         writer.statistics(frozen.times());

@@ -7,6 +7,7 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.runtime.RuntimeDirectory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -37,14 +38,24 @@ final class CheckpointCommand implements Callable<Integer> {
         if (then != null && noWait) {
             throw new Failure(ExitCode.USAGE, "--then kill waits for a durable checkpoint: leave out --no-wait");
         }
-        try (CommandClient client = CommandClient.connect(RuntimeDirectory.find(settings, job))) {
+        try (CommandClient client = CommandClient.connect(RuntimeDirectory.find(settings, job)); WriteView view = new WriteView()) {
             JsonNode answer = client.ask(client.request("checkpoint").put("kill", then != null).put("wait", !noWait),
-                    event -> Messages.info(event.path("message").asText()));
+                    event -> show(event, view));
+            view.close();
             System.out.println(answer.path("id").asText());
             if (then != null) {
                 client.awaitEnd(); // so that the job's name is free again when this command returns
             }
             return ExitCode.DONE.value();
+        }
+    }
+
+    private static void show(JsonNode event, WriteView view) {
+        if (event.path("event").asText().equals("write")) {
+            view.show(WriteProgress.of(event));
+        } else {
+            view.close();
+            Messages.info(event.path("message").asText());
         }
     }
 }

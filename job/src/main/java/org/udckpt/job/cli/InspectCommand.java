@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.udckpt.address.Endpoint;
@@ -16,6 +17,7 @@ import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.StopTimesRow;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.ProcessState;
 import picocli.CommandLine.Command;
@@ -78,6 +80,11 @@ final class InspectCommand implements Callable<Integer> {
                     .put("real", endpoint.real() == null ? "none" : endpoint.real().toString());
         }
         PhasesJson.describe(root, reader);
+        Optional<StopTimesRow> stops = ImageTables.readStopTimes(reader);
+        if (stops.isPresent()) {
+            root.putObject("life_stops_ms").put("checkpoints", stops.get().checkpoints()).put("count", stops.get().stops()).put("p50", stops.get().median() / 1e6)
+                    .put("p99", stops.get().percentile99() / 1e6).put("max", stops.get().max() / 1e6);
+        }
         return root;
     }
 

@@ -7,27 +7,40 @@ final class ProgressBar implements AutoCloseable {
 
     private final String what;
     private final boolean terminal = System.console() != null && System.console().isTerminal();
-    private long shown;
+    private long shown = System.nanoTime() - PERIOD_NS;
+    private int length;
 
     ProgressBar(String what) {
         this.what = what;
     }
 
-    synchronized void show(long done, long total) {
+    void show(long done, long total) {
+        show(done, total, "");
+    }
+
+    /** @param more what else there is to say, after the bar */
+    synchronized void show(long done, long total, String more) {
         long now = System.nanoTime();
         if (!terminal || total <= 0 || now - shown < PERIOD_NS) {
             return;
         }
         shown = now;
-        int filled = (int) (done * WIDTH / total);
-        System.err.printf("\r%s [%s%s] %3d%%", what, "#".repeat(filled), " ".repeat(WIDTH - filled), done * 100 / total);
+        String text = line(what, done, total, more);
+        System.err.print("\r" + text + " ".repeat(Math.max(0, length - text.length())));
+        length = text.length();
+    }
+
+    static String line(String what, long done, long total, String more) {
+        double share = Math.clamp((double) done / total, 0, 1);
+        int filled = (int) (share * WIDTH);
+        return "%s [%s%s] %3d%%%s".formatted(what, "#".repeat(filled), " ".repeat(WIDTH - filled), (int) (share * 100), more.isEmpty() ? "" : "  " + more);
     }
 
     @Override
     public synchronized void close() {
-        if (shown != 0) {
-            System.err.print("\r" + " ".repeat(what.length() + WIDTH + 9) + "\r");
-            shown = 0;
+        if (length > 0) {
+            System.err.print("\r" + " ".repeat(length) + "\r");
+            length = 0;
         }
     }
 }

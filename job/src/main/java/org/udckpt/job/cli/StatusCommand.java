@@ -13,6 +13,7 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.runtime.JobFile;
 import org.udckpt.job.runtime.RuntimeDirectory;
 import picocli.CommandLine.Command;
@@ -88,6 +89,13 @@ final class StatusCommand implements Callable<Integer> {
 
     private static void print(JsonNode job) {
         System.out.printf("%s  %s  checkpoints in %s%n", job.path("name").asText(), job.path("state").asText(), job.path("dir").asText());
+        if (job.has("write")) {
+            System.out.println("  writing: " + WriteProgress.of(job.path("write")));
+        }
+        JsonNode stops = job.at("/checkpoints/stop_ms");
+        if (stops.path("count").asLong() > 0) {
+            System.out.printf("  %d checkpoints: stop median %.1f ms, worst %.1f ms%n", job.at("/checkpoints/complete").asLong(), stops.path("p50").asDouble(), stops.path("max").asDouble());
+        }
         for (JsonNode rank : job.path("ranks")) {
             System.out.printf("  rank %-4d pid %-8d host %-10s sends %d, rewritten %d, over connections %d, misses %d%n", rank.path("rank").asInt(), rank.path("pid").asInt(),
                     rank.path("host").asText(), rank.at("/counters/ud_sends").asLong(), rank.at("/counters/ud_rewrites").asLong(),

@@ -18,6 +18,7 @@ import java.util.concurrent.TimeoutException;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.runtime.Acceptor;
 import org.udckpt.job.runtime.LineReader;
 
@@ -43,6 +44,9 @@ public final class CommandServer implements AutoCloseable {
     @FunctionalInterface
     public interface Progress {
         void say(String message);
+
+        /** Heard a few times a second while the image is written. */
+        default void writing(WriteProgress now) {}
     }
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -99,7 +103,7 @@ public final class CommandServer implements AutoCloseable {
         try {
             JsonNode request = parse(line);
             switch (request.path("verb").asText()) {
-                case "checkpoint" -> answer.put("id", handler.checkpoint(message -> event(channel, message),
+                case "checkpoint" -> answer.put("id", handler.checkpoint(new Events(channel),
                         request.path("wait").asBoolean(true), request.path("kill").asBoolean(false)));
                 case "status" -> answer.set("job", handler.status());
                 default -> throw new Failure(ExitCode.USAGE, "the agent knows no verb '" + request.path("verb").asText() + "'");
@@ -121,11 +125,26 @@ public final class CommandServer implements AutoCloseable {
         }
     }
 
-    private static void event(SocketChannel channel, String message) {
-        try {
-            send(channel, JSON.createObjectNode().put("event", "progress").put("message", message));
-        } catch (IOException e) {
-            Messages.debugTrace("a command's asker went away", e); // the checkpoint goes on without a listener
+    /** What happens while a command is carried out, as lines before its answer. */
+    private record Events(SocketChannel channel) implements Progress {
+        @Override
+        public void say(String message) {
+            event(JSON.createObjectNode().put("event", "progress").put("message", message));
+        }
+
+        @Override
+        public void writing(WriteProgress now) {
+            ObjectNode node = JSON.createObjectNode().put("event", "write");
+            now.describe(node);
+            event(node);
+        }
+
+        private void event(ObjectNode node) {
+            try {
+                send(channel, node);
+            } catch (IOException e) {
+                Messages.debugTrace("a command's asker went away", e); // the checkpoint goes on without a listener
+            }
         }
     }
 

@@ -42,6 +42,6 @@ final class Commands implements CommandServer.Handler {
 
     @Override
     public ObjectNode status() {
-        return StatusReport.of(job, checkpointer.state());
+        return StatusReport.of(job, checkpointer);
     }
 }

@@ -7,6 +7,7 @@ import org.udckpt.address.Endpoint;
 import org.udckpt.address.VerbsAddress;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.RankTable;
+import org.udckpt.job.checkpoint.Checkpointer;
 
 /** The agent's part of {@code status --json}: everything but the counters, which anyone reads from shared memory. */
 final class StatusReport {
@@ -14,12 +15,13 @@ final class StatusReport {
 
     private StatusReport() {}
 
-    /** @param state "running", or the phase of the checkpoint that is under way */
-    static ObjectNode of(Job job, String state) {
+    static ObjectNode of(Job job, Checkpointer checkpointer) {
         ObjectNode node = JSON.createObjectNode();
         node.put("name", job.facts().name());
         node.put("dir", job.imageDirectory().toString());
-        node.put("state", state);
+        node.put("state", checkpointer.state());
+        checkpointer.writing().ifPresent(progress -> progress.describe(node.putObject("write")));
+        checkpointer.statistics().describe(node.putObject("checkpoints"));
         node.put("generation", job.facts().generation());
         ArrayNode ranks = node.putArray("ranks");
         for (RankTable.Rank rank : job.ranks().ranks()) {

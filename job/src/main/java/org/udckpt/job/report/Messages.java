@@ -19,6 +19,10 @@ public final class Messages {
         debug = withTraces;
     }
 
+    public static boolean json() {
+        return json;
+    }
+
     public static boolean debug() {
         return debug;
     }
@@ -45,19 +49,27 @@ public final class Messages {
         }
     }
 
-    private static void say(String level, String text) {
-        System.err.println(json ? line(level, text) : "udckpt: " + (level.equals("warning") ? "warning: " : "") + text);
+    /** How far long work is, for programs that read along: a JSON line, and nothing without {@code --log-json}. */
+    public static void progress(String text, Map<String, Object> fields) {
+        if (json) {
+            System.err.println(line("progress", text, fields));
+        }
     }
 
-    private static String line(String level, String text) {
+    private static void say(String level, String text) {
+        System.err.println(json ? line(level, text, Map.of()) : "udckpt: " + (level.equals("warning") ? "warning: " : "") + text);
+    }
+
+    private static String line(String level, String text, Map<String, Object> more) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("time", Instant.now().toString());
         fields.put("level", level);
         fields.put("message", text);
+        fields.putAll(more);
         try {
             return JSON.writeValueAsString(fields);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException(e); // strings always serialise
+            throw new IllegalStateException(e); // texts and numbers always serialise
         }
     }
 }

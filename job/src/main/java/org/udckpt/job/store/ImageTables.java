@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.AddressMapFile;
@@ -42,6 +43,7 @@ public final class ImageTables {
     private static final String ZOMBIES = "zombies";
     private static final String CLOCKS = "clocks";
     private static final String VECTORS = "vectors";
+    private static final String STOP_TIMES = "stop-times";
 
     private ImageTables() {}
 
@@ -52,6 +54,15 @@ public final class ImageTables {
         state.pmi().ranks().forEach(rank -> pmi.add(new PmiRow.Rank(rank.rank(), rank.phase(), rank.inBarrier())));
         writer.table(PMI, PmiRow.class, pmi);
         writer.table(ADDRESSES, AddressRow.class, List.of(new AddressRow(AddressMapFile.write(state.addresses()))));
+    }
+
+    public static void write(CheckpointWriter writer, StopTimesRow stops) throws IOException {
+        writer.table(STOP_TIMES, StopTimesRow.class, List.of(stops));
+    }
+
+    /** Of the job's life until this checkpoint; empty in images that were made before this table was. */
+    public static Optional<StopTimesRow> readStopTimes(CheckpointReader reader) throws IOException {
+        return reader.tableIfThere(STOP_TIMES, StopTimesRow.class).stream().findFirst();
     }
 
     public static void write(NodeWriter node, JobImage image, List<MemoryRow> memory) throws IOException {

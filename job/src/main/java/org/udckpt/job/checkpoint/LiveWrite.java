@@ -1,0 +1,56 @@
+package org.udckpt.job.checkpoint;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.udckpt.image.MemoryResult;
+import org.udckpt.image.WriteMeter;
+import org.udckpt.job.report.WriteProgress;
+import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.ProcessState;
+
+/** A write that is under way, as others may look at it: the image writer counts bytes, and here ranks are counted. */
+final class LiveWrite {
+    private final WriteMeter meter;
+    private final long begin = System.nanoTime();
+    private final Map<Long, Integer> rankOf = new HashMap<>();
+    private final Map<Integer, AtomicInteger> unwritten = new HashMap<>();
+    private final long bytes;
+
+    /** @param sources all memory of the checkpoint; what ranks share belongs to none of them */
+    LiveWrite(WriteMeter meter, List<ProcessState> processes, List<MemorySource> sources) {
+        this.meter = meter;
+        processes.forEach(process -> rankOf.put((long) process.pid(), process.rank()));
+        rankOf.values().forEach(rank -> unwritten.computeIfAbsent(rank, none -> new AtomicInteger()));
+        long sum = 0;
+        for (MemorySource source : sources) {
+            if (source.process()) {
+                unwritten.get(rankOf.get(source.id())).incrementAndGet();
+            }
+            long[] extents = source.extents();
+            for (int i = 0; i < extents.length; i += 2) {
+                sum += extents[i + 1] - extents[i];
+            }
+        }
+        bytes = sum;
+    }
+
+    WriteMeter meter() {
+        return meter;
+    }
+
+    /** A source of the constructor's list is being written. */
+    void follow(MemorySource source, CompletableFuture<MemoryResult> written) {
+        if (source.process()) {
+            written.thenRun(unwritten.get(rankOf.get(source.id()))::decrementAndGet);
+        }
+    }
+
+    WriteProgress progress() {
+        WriteMeter.Reading now = meter.read();
+        int done = (int) unwritten.values().stream().filter(left -> left.get() == 0).count();
+        return new WriteProgress(done, unwritten.size(), now.done(), bytes, now.stored(), System.nanoTime() - begin);
+    }
+}

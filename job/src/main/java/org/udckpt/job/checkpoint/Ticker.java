@@ -1,0 +1,42 @@
+package org.udckpt.job.checkpoint;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** Does something again and again until it is closed; it is not under way any more then. */
+final class Ticker implements AutoCloseable {
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final Thread thread;
+
+    private Ticker(long periodMs, Runnable task) {
+        thread = Thread.ofPlatform().daemon().name("ticker").start(() -> {
+            try {
+                while (!ended.await(periodMs, TimeUnit.MILLISECONDS)) {
+                    task.run();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt(); // nobody does; ends it
+            }
+        });
+    }
+
+    static Ticker start(long periodMs, Runnable task) {
+        return new Ticker(periodMs, task);
+    }
+
+    @Override
+    public void close() {
+        ended.countDown();
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
