@@ -12,7 +12,9 @@ add_executable(cm_rounds ${ROOT}/rc-virt/src/test/c/cm_rounds.c)
 target_link_libraries(cm_rounds PRIVATE rdmacm ibverbs)
 add_executable(cm_exits ${ROOT}/rc-virt/src/test/c/cm_exits.c)
 target_link_libraries(cm_exits PRIVATE rdmacm ibverbs)
-set_target_properties(cm_rounds cm_exits PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
+add_executable(cm_replaced ${ROOT}/rc-virt/src/test/c/cm_replaced.c)
+target_link_libraries(cm_replaced PRIVATE rdmacm ibverbs)
+set_target_properties(cm_rounds cm_exits cm_replaced PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
 
 # One end of a reliable connection, told what to do; see rc-virt/src/test.
 add_executable(rc_client ${ROOT}/rc-virt/src/test/c/rc_client.c ${FABRIC_TEST}/fabric.c ${FABRIC_TEST}/fabric_connect.c)

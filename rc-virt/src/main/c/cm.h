@@ -103,6 +103,7 @@ struct cm_id *cm_all(void);
 struct cm_id *cm_find(uint64_t connection);
 struct cm_id *cm_find_peer(uint64_t connection, const struct cm_endpoint *service);
 struct cm_id *cm_find_listener(const struct cm_message *request);
+int cm_may_listen_soon(const struct cm_message *request); /* where a listener was a moment ago: it may be being replaced */
 
 /* cm_events.c; under the mutex */
 void cm_deliver(struct cm_id *id, struct cm_id *listener, enum rdma_cm_event_type type, int status, const struct cm_message *message);

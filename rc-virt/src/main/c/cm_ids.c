@@ -8,7 +8,16 @@
 #include <string.h>
 #include <sys/random.h>
 
+enum { LEFT_MAX = 8, REPLACING_MS = 2000 }; /* as long as CmDirectory.REPLACING */
+
 static struct cm_id *ids;
+
+/* The last listeners that the program has given up. */
+static struct left {
+    struct rdma_addr address;
+    long when_ms;
+} left[LEFT_MAX];
+static unsigned left_count;
 
 void cm_say(const char *format, ...)
 {
@@ -64,6 +73,8 @@ void cm_link(struct cm_id *id)
 
 void cm_unlink(struct cm_id *id)
 {
+    if (id->state == CM_LISTENING)
+        left[left_count++ % LEFT_MAX] = (struct left){.address = id->id.route.addr, .when_ms = cm_now_ms()};
     struct cm_id **link = &ids;
     while (*link && *link != id)
         link = &(*link)->next;
@@ -112,12 +123,17 @@ static int same_address(const struct rdma_addr *addr, const struct sockaddr_in6 
 }
 
 /* The port lies at the same place in sockaddr_in and sockaddr_in6. */
+static int same_port(const struct rdma_addr *addr, const struct cm_message *request)
+{
+    return addr->src_sin.sin_port == request->destination.sin6_port;
+}
+
 struct cm_id *cm_find_listener(const struct cm_message *request)
 {
     struct cm_id *any = NULL;
     for (struct cm_id *id = ids; id; id = id->next) {
         const struct rdma_addr *addr = &id->id.route.addr;
-        if (id->state != CM_LISTENING || (uint32_t)id->id.ps != request->port_space || addr->src_sin.sin_port != request->destination.sin6_port)
+        if (id->state != CM_LISTENING || (uint32_t)id->id.ps != request->port_space || !same_port(addr, request))
             continue;
         if (same_address(addr, &request->destination))
             return id;
@@ -125,4 +141,16 @@ struct cm_id *cm_find_listener(const struct cm_message *request)
             any = id;
     }
     return any;
+}
+
+/* Of any port space, as CmDirectory.mayListenSoon does. */
+int cm_may_listen_soon(const struct cm_message *request)
+{
+    long since = cm_now_ms() - REPLACING_MS;
+    for (unsigned i = 0; i < LEFT_MAX && i < left_count; i++) {
+        const struct rdma_addr *addr = &left[i].address;
+        if (left[i].when_ms > since && same_port(addr, request) && (same_address(addr, &request->destination) || any_address(addr)))
+            return 1;
+    }
+    return 0;
 }

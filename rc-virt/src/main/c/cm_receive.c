@@ -27,6 +27,8 @@ static void take_addresses(struct cm_id *id, const struct cm_message *request)
 static void new_request(const struct cm_message *request)
 {
     struct cm_id *listener = cm_find_listener(request);
+    if (!listener && cm_may_listen_soon(request))
+        return; /* it was found while the last one was there; it asks again */
     if (!listener) {
         answer(request, 0, CM_REJ, CM_REASON_NO_SERVICE);
         return;

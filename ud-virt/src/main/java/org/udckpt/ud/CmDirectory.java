@@ -20,12 +20,14 @@ final class CmDirectory {
     private record Holder(CmPort port, Object process, VerbsAddress service, boolean reuse, boolean listening) {}
 
     /**
-     * How long a program may take to replace a listener. perftest's server (-R) does, while its client is already on the way to
-     * the new one: a real fabric needs milliseconds to resolve an address and a path, here it takes none.
+     * How long a program may take to replace a listener, also by one of another port space. perftest's server (-R, with -c UD
+     * from RDMA_PS_TCP to RDMA_PS_UDP) does, while its client is already on the way to the new one: a real fabric needs
+     * milliseconds to resolve an address and a path, here it takes none.
      */
     static final Duration REPLACING = Duration.ofSeconds(2);
 
     private final Map<Long, Holder> holders = new LinkedHashMap<>();
+    /** When they were left, by port of any space. */
     private final Map<CmPort, Long> left = new LinkedHashMap<>();
     private final LongSupplier clock;
     private int next = FIRST_FREE;
@@ -71,7 +73,7 @@ final class CmDirectory {
     synchronized boolean unbind(long owner) {
         Holder gone = holders.remove(owner);
         if (gone != null && gone.listening()) {
-            left.put(gone.port(), clock.getAsLong());
+            left.put(gone.port().withAnySpace(), clock.getAsLong());
         }
         return gone != null;
     }
@@ -80,7 +82,8 @@ final class CmDirectory {
     synchronized boolean mayListenSoon(CmPort wanted) {
         long now = clock.getAsLong();
         left.values().removeIf(since -> now - since > REPLACING.toNanos());
-        return left.containsKey(wanted) || left.containsKey(wanted.withAnyAddress());
+        CmPort place = wanted.withAnySpace();
+        return left.containsKey(place) || left.containsKey(place.withAnyAddress());
     }
 
     /** All that an ended process held. */

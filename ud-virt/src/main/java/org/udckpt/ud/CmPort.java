@@ -20,6 +20,11 @@ public record CmPort(int space, Gid ip, int number) {
         return new CmPort(space, Gid.ZERO, number);
     }
 
+    /** The same port number and address, of whatever port space. */
+    CmPort withAnySpace() {
+        return new CmPort(0, ip, number);
+    }
+
     /** Whether two ids cannot both have them. */
     boolean collides(CmPort other) {
         return space == other.space && number == other.number && (anyAddress() || other.anyAddress() || ip.equals(other.ip));

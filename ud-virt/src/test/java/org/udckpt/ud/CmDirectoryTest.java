@@ -47,6 +47,8 @@ class CmDirectoryTest {
         timed.unbind(3);
         assertTrue(timed.mayListenSoon(port));
         assertTrue(timed.mayListenSoon(new CmPort(TCP, OTHER, 701)), "it listened at any address");
+        assertTrue(timed.mayListenSoon(new CmPort(UDP, LOOPBACK, 700)), "the next may be of the other port space");
+        assertTrue(timed.mayListenSoon(new CmPort(UDP, OTHER, 701)), "of the other port space, at any address");
         assertFalse(timed.mayListenSoon(new CmPort(TCP, OTHER, 700)));
         assertFalse(timed.mayListenSoon(new CmPort(TCP, LOOPBACK, 702)), "a port that was only held");
         now.addAndGet(CmDirectory.REPLACING.toNanos() + 1);
