@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The checkpoints in a directory: what is there, in what state, and what may go. */
 public final class Catalogue {
@@ -65,7 +67,7 @@ public final class Catalogue {
 
     private Entry entry(long id, Path directory) throws IOException {
         try {
-            return new Entry(id, directory, State.COMPLETE, ManifestFile.load(directory, key, io), null, false);
+            return new Entry(id, directory, State.COMPLETE, ManifestFile.load(directory, key, io).manifest(), null, false);
         } catch (ImageError.Missing e) {
             // Without a manifest by now: not damaged, but just being removed.
             if (e.file().endsWith(ImageNames.MANIFEST) || Files.notExists(directory.resolve(ImageNames.MANIFEST))) {
@@ -86,7 +88,8 @@ public final class Catalogue {
     /**
      * Removes complete checkpoints that are older than the newest {@code keep} complete ones. Before anything is
      * removed, the newest is read whole and checked ({@link CheckpointReader#verify}): when it is damaged, nothing is
-     * removed and its error is thrown. Corrupt and incomplete checkpoints neither count nor go.
+     * removed and its error is thrown. Corrupt and incomplete checkpoints neither count nor go, and one that a newer one which
+     * stays is based on stays with it.
      *
      * @param keep at least 1
      * @return what was removed
@@ -102,11 +105,13 @@ public final class Catalogue {
         try (CheckpointReader newest = CheckpointReader.open(complete.getLast().directory(), key, io)) {
             newest.verify((_, _) -> { });
         }
+        List<Entry> kept = complete.subList(complete.size() - keep, complete.size());
+        Set<Long> needed = kept.stream().flatMap(entry -> entry.manifest().bases().stream()).map(Manifest.Base::id).collect(Collectors.toSet());
         List<Entry> removed = new ArrayList<>();
         try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
-            for (Entry entry : complete.subList(0, complete.size() - keep)) {
-                // Another process may have pruned as well.
-                if (Files.exists(entry.directory(), LinkOption.NOFOLLOW_LINKS)) {
+            for (Entry entry : complete.subList(0, complete.size() - keep).reversed()) {
+                // Another process may have pruned as well. Newest first: what is based on an older one goes before it.
+                if (!needed.contains(entry.id()) && Files.exists(entry.directory(), LinkOption.NOFOLLOW_LINKS)) {
                     remove(entry);
                     removed.add(entry);
                 }

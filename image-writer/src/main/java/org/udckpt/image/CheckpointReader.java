@@ -16,10 +16,9 @@ import java.util.TreeMap;
  * and says which older checkpoint is whole. Thread-safe.
  */
 public final class CheckpointReader implements Closeable {
-    private final Path directory;
+    private final ImageFiles image;
     private final ImageKey key;
-    private final StorageIo io;
-    private final Manifest manifest;
+    private Map<Long, ImageFiles> bases;
     private final SortedMap<Integer, NodeMemory> memories = new TreeMap<>();
 
     /** How far {@link #verify} is, in bytes of stripe files and tables. */
@@ -28,11 +27,9 @@ public final class CheckpointReader implements Closeable {
         void read(long done, long total);
     }
 
-    private CheckpointReader(Path directory, ImageKey key, StorageIo io, Manifest manifest) {
-        this.directory = directory;
+    private CheckpointReader(ImageFiles image, ImageKey key) {
+        this.image = image;
         this.key = key;
-        this.io = io;
-        this.manifest = manifest;
     }
 
     /**
@@ -46,18 +43,17 @@ public final class CheckpointReader implements Closeable {
 
     /** As {@link #open(Path, ImageKey)}, from another storage. */
     public static CheckpointReader open(Path directory, ImageKey key, StorageIo io) throws IOException {
-        Path absolute = directory.toAbsolutePath().normalize();
-        return new CheckpointReader(absolute, key, io, ManifestFile.load(absolute, key, io));
+        return new CheckpointReader(ImageFiles.open(directory, key, io), key);
     }
 
     /** What the checkpoint consists of. */
     public Manifest manifest() {
-        return manifest;
+        return image.manifest();
     }
 
     /** Where it is. */
     public Path directory() {
-        return directory;
+        return image.directory();
     }
 
     /** Rows of a table: the job's, then each node's, in order. */
@@ -74,46 +70,28 @@ public final class CheckpointReader implements Closeable {
         List<T> rows = new ArrayList<>();
         boolean found = !required;
         List<String> candidates = new ArrayList<>(List.of(ImageNames.jobTable(name)));
-        manifest.nodes().forEach(node -> candidates.add(ImageNames.nodeTable(node.index(), name)));
+        image.manifest().nodes().forEach(node -> candidates.add(ImageNames.nodeTable(node.index(), name)));
         for (String candidate : candidates) {
-            if (manifest.file(candidate) != null) {
+            if (image.table(candidate) != null) {
                 found = true;
-                rows.addAll(file(candidate, type));
+                rows.addAll(image.rows(candidate, type));
             }
         }
         if (!found) {
-            throw new ImageError.Missing(directory.resolve(ImageNames.MANIFEST), "has no table '" + name + "'");
+            throw new ImageError.Missing(image.directory().resolve(ImageNames.MANIFEST), "has no table '" + name + "'");
         }
         return List.copyOf(rows);
     }
 
     /** Rows of one node's table. */
     public <T> List<T> table(int node, String name, Class<T> type) throws IOException {
-        return file(ImageNames.nodeTable(node, name), type);
-    }
-
-    private <T> List<T> file(String name, Class<T> type) throws IOException {
-        return RecordTable.of(type).decode(verified(name), directory.resolve(name));
-    }
-
-    private byte[] verified(String name) throws IOException {
-        Manifest.FileEntry entry = manifest.file(name);
-        Path path = directory.resolve(name);
-        if (entry == null || entry.sha256() == null) {
-            throw new ImageError.Missing(directory.resolve(ImageNames.MANIFEST), "has no table file '" + name + "'");
-        }
-        byte[] content = SmallFiles.read(io, path, entry.length(), RecordTable.MAX_BYTES);
-        if (!HexFormat.of().formatHex(ImageKey.sha256(content)).equals(entry.sha256())) {
-            throw new ImageError.Corrupt(path, -1, "its SHA-256 is not the manifest's: changed, torn or another checkpoint's"
-                    + advice());
-        }
-        return content;
+        return image.rows(ImageNames.nodeTable(node, name), type);
     }
 
     /** The processes whose memory the image holds, by node. */
     public Map<Integer, List<Integer>> processes() throws IOException {
         SortedMap<Integer, List<Integer>> processes = new TreeMap<>();
-        for (Manifest.Node node : manifest.nodes()) {
+        for (Manifest.Node node : image.manifest().nodes()) {
             processes.put(node.index(), memory(node).processes());
         }
         return processes;
@@ -132,56 +110,70 @@ public final class CheckpointReader implements Closeable {
             }
         });
         if (nodes.size() != 1) {
-            throw new IllegalArgumentException("process " + process + " is on " + nodes.size() + " nodes of " + directory);
+            throw new IllegalArgumentException("process " + process + " is on " + nodes.size() + " nodes of " + image.directory());
         }
         return memory(nodes.getFirst(), process);
     }
 
     /** The memory of a process; a new reader each time, each for one thread. */
     public MemoryReader memory(int node, int process) throws IOException {
-        for (Manifest.Node candidate : manifest.nodes()) {
+        for (Manifest.Node candidate : image.manifest().nodes()) {
             if (candidate.index() == node) {
                 return memory(candidate).reader(process);
             }
         }
-        throw new IllegalArgumentException(directory + " has no node " + node);
+        throw new IllegalArgumentException(image.directory() + " has no node " + node);
     }
 
     private synchronized NodeMemory memory(Manifest.Node node) throws IOException {
         NodeMemory memory = memories.get(node.index());
         if (memory == null) {
-            String table = ImageNames.nodeTable(node.index(), NodeWriter.CHUNKS);
-            List<Chunk> chunks = manifest.file(table) == null ? List.of() : file(table, Chunk.class);
-            memory = new NodeMemory(directory, node, manifest, chunks, io, this::advice);
+            memory = new NodeMemory(image, bases(), node);
             memories.put(node.index(), memory);
         }
         return memory;
     }
 
-    private String advice() {
-        return ManifestFile.advice(directory, key, io);
+    private Map<Long, ImageFiles> bases() throws IOException {
+        if (bases == null) {
+            Map<Long, ImageFiles> opened = new TreeMap<>();
+            for (Manifest.Base base : image.manifest().bases()) {
+                opened.put(base.id(), ImageFiles.open(image.directory().resolveSibling(ImageNames.directory(base.id())), key, image.io()));
+            }
+            bases = opened;
+        }
+        return bases;
     }
 
     /**
-     * Reads and checks every byte that the manifest names.
+     * Reads and checks every byte that the manifest names, and those of older checkpoints that this one needs.
      *
      * @throws ImageError the first thing that is wrong
      */
     public void verify(Progress progress) throws IOException {
+        Manifest manifest = image.manifest();
+        long total = 0;
+        for (Manifest.FileEntry entry : manifest.files()) {
+            total += entry.sha256() != null ? entry.length() : 0;
+        }
+        for (Manifest.Node node : manifest.nodes()) {
+            total += memory(node).bytesToVerify();
+        }
         long done = 0;
         for (Manifest.FileEntry entry : manifest.files()) {
             if (entry.sha256() != null) {
-                verified(entry.name());
+                image.verified(entry);
                 done += entry.length();
-                progress.read(done, manifest.storedBytes());
+                progress.read(done, total);
             }
         }
         for (Manifest.Node node : manifest.nodes()) {
-            done = memory(node).verify(done, manifest.storedBytes(), progress);
+            done = memory(node).verify(done, total, progress);
         }
-        if (done != manifest.storedBytes()) {
-            throw new ImageError.Corrupt(directory.resolve(ImageNames.MANIFEST), -1, "names " + manifest.storedBytes()
-                    + " stored bytes, but its files have " + done);
+        long named = manifest.files().stream().mapToLong(Manifest.FileEntry::length).sum();
+        if (named != manifest.storedBytes()) {
+            throw new ImageError.Corrupt(image.directory().resolve(ImageNames.MANIFEST), -1, "names " + manifest.storedBytes()
+                    + " stored bytes, but its files have " + named);
         }
     }
 

@@ -7,8 +7,12 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Writes one checkpoint. It exists once {@link #commit} has returned; {@link #close} before that removes all of it.
@@ -32,20 +36,22 @@ public final class CheckpointWriter implements Closeable {
 
     private enum State { OPEN, COMMITTED, FAILED, CLOSED }
 
-    private final Path directory;
-    private final long id;
+    private final WriteTarget target;
     private final WriterOptions options;
+    private final History previous;
     private final List<NodeWriter> nodes = new ArrayList<>();
     private final List<Manifest.FileEntry> files = new ArrayList<>();
     private final List<PhaseTime> phases = new ArrayList<>();
     private final Set<String> tables = new HashSet<>(Set.of(PHASES));
     private final Set<Integer> indices = new HashSet<>();
     private State state = State.OPEN;
+    private History history;
 
-    private CheckpointWriter(Path directory, WriterOptions options) {
-        this.directory = directory;
-        this.id = ImageNames.id(directory).orElseThrow();
+    private CheckpointWriter(Path directory, WriterOptions options, History previous) {
+        EncryptionSecret secret = options.key().encryption();
+        this.target = new WriteTarget(directory, ImageNames.id(directory).orElseThrow(), options.storage(), secret == null ? null : ImageCipher.fresh(secret));
         this.options = options;
+        this.previous = previous;
     }
 
     /**
@@ -54,23 +60,36 @@ public final class CheckpointWriter implements Closeable {
      * @param parent the directory of all checkpoints; made when it is not there (but not its parents)
      */
     public static CheckpointWriter create(Path parent, WriterOptions options) throws IOException {
-        Path directory = new CheckpointIds(parent.toAbsolutePath(), options.storage()).claim(WriterLease.own());
-        return new CheckpointWriter(directory, options);
+        return create(parent, options, null);
+    }
+
+    /**
+     * As {@link #create(Path, WriterOptions)}, but pages that {@code previous} has are not stored again.
+     *
+     * @param previous of the newest checkpoint in {@code parent}, see {@link #history}; null: store everything
+     * @throws ImageError when a checkpoint that this one would be based on is gone or changed; nothing was begun then
+     */
+    public static CheckpointWriter create(Path parent, WriterOptions options, History previous) throws IOException {
+        if (previous != null) {
+            previous.check(parent, options.key(), options.storage());
+        }
+        Path directory = new CheckpointIds(parent.toAbsolutePath().normalize(), options.storage()).claim(WriterLease.own());
+        return new CheckpointWriter(directory, options, previous);
     }
 
     /** The number of the checkpoint, from 1. */
     public long id() {
-        return id;
+        return target.id();
     }
 
     /** The name to show: {@code ckpt-0001}. */
     public String name() {
-        return ImageNames.directory(id);
+        return ImageNames.directory(target.id());
     }
 
     /** Where it is written. */
     public Path directory() {
-        return directory;
+        return target.directory();
     }
 
     /** Begins a node's share. {@code index} from 0, each once. */
@@ -79,7 +98,7 @@ public final class CheckpointWriter implements Closeable {
         if (index < 0 || !indices.add(index)) {
             throw new IllegalArgumentException("node " + index + " is negative or was begun before");
         }
-        NodeWriter node = new NodeWriter(directory, new Manifest.Node(index, host), options);
+        NodeWriter node = new NodeWriter(target, new Manifest.Node(index, host), options, previous);
         nodes.add(node);
         return node;
     }
@@ -93,7 +112,7 @@ public final class CheckpointWriter implements Closeable {
         }
         // Whoever catches a failure must not be able to commit without the table.
         state = State.FAILED;
-        files.add(NodeWriter.writeTable(directory.resolve(file), type, rows, options.storage()));
+        files.add(target.table(file, type, rows));
         state = State.OPEN;
     }
 
@@ -118,39 +137,57 @@ public final class CheckpointWriter implements Closeable {
         }
         parts.sort(Comparator.comparingInt(part -> part.node().index()));
         Manifest manifest = describe(info, parts);
-        publish(manifest);
+        for (Manifest.Base base : manifest.bases()) {
+            ManifestFile.checkBase(target.directory(), base, options.key(), options.storage());
+        }
+        String mac = publish(manifest);
         state = State.COMMITTED;
+        if (options.form().incremental()) {
+            SortedMap<Long, String> macs = new TreeMap<>(Map.of(target.id(), mac));
+            manifest.bases().forEach(base -> macs.put(base.id(), base.mac()));
+            history = History.of(target.directory().getParent(), macs, parts);
+        }
         return manifest;
+    }
+
+    /** What the next checkpoint need not store again; null unless this one was committed and its options ask for it. */
+    public synchronized History history() {
+        return history;
     }
 
     private Manifest describe(CheckpointInfo info, List<NodePart> parts) throws IOException {
         long commitBegin = System.nanoTime();
         parts.forEach(part -> files.addAll(part.files()));
         long writeNanos = parts.stream().mapToLong(NodePart::writeNanos).max().orElse(0);
-        options.storage().syncDirectory(directory);
-        options.storage().syncDirectory(directory.getParent());
+        options.storage().syncDirectory(target.directory());
+        options.storage().syncDirectory(target.directory().getParent());
         phases.add(new PhaseTime(PhaseTime.JOB, Phase.WRITE, writeNanos));
         phases.add(new PhaseTime(PhaseTime.JOB, Phase.COMMIT, System.nanoTime() - commitBegin));
-        files.add(NodeWriter.writeTable(directory.resolve(ImageNames.jobTable(PHASES)), PhaseTime.class, phases, options.storage()));
+        files.add(target.table(ImageNames.jobTable(PHASES), PhaseTime.class, phases));
         files.sort(Comparator.comparing(Manifest.FileEntry::name));
         StopTimes stops = StopTimes.of(phases);
-        return new Manifest(id, info.takenAt(), info.architecture(), options.integrity(), info.ranks(),
+        SortedSet<Long> bases = new TreeSet<>();
+        parts.forEach(part -> bases.addAll(part.bases(target.id())));
+        return new Manifest(Manifest.VERSION, target.id(), info.takenAt(), info.architecture(), options.form().integrity(), info.ranks(),
                 parts.stream().mapToLong(NodePart::bytes).sum(), files.stream().mapToLong(Manifest.FileEntry::length).sum(),
-                stops.max(), stops.median(), writeNanos, new TreeMap<>(info.labels()),
+                stops.max(), stops.median(), writeNanos, target.cipher() == null ? null : target.cipher().parameters(),
+                bases.isEmpty() ? List.of() : previous.bases(bases), new TreeMap<>(info.labels()),
                 parts.stream().map(NodePart::node).toList(), files);
     }
 
-    private void publish(Manifest manifest) throws IOException {
+    /** Returns its MAC. */
+    private String publish(Manifest manifest) throws IOException {
         StorageIo io = options.storage();
         byte[] sealed = ManifestText.seal(manifest, options.key());
         if (sealed.length > ManifestParser.MAX_BYTES) {
             throw new IllegalStateException("a manifest of " + sealed.length + " bytes: too many files or labels");
         }
-        Path temporary = directory.resolve(ImageNames.MANIFEST_TEMPORARY);
+        Path temporary = target.directory().resolve(ImageNames.MANIFEST_TEMPORARY);
         SmallFiles.write(io, temporary, sealed);
-        io.syncDirectory(directory);
-        io.rename(temporary, directory.resolve(ImageNames.MANIFEST));
-        io.syncDirectory(directory);
+        io.syncDirectory(target.directory());
+        io.rename(temporary, target.directory().resolve(ImageNames.MANIFEST));
+        io.syncDirectory(target.directory());
+        return ManifestText.mac(sealed);
     }
 
     private void checkOpen() {
@@ -181,7 +218,7 @@ public final class CheckpointWriter implements Closeable {
             }
         }
         if (!keep) {
-            CheckpointRemoval.remove(directory, options.storage());
+            CheckpointRemoval.remove(target.directory(), options.storage());
             // A file of a checkpoint that is gone anyway may have failed to close.
             first = null;
         }

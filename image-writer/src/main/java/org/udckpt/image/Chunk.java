@@ -3,20 +3,17 @@ package org.udckpt.image;
 /**
  * A row of the table {@code chunks}: a piece of a process's memory and where its bytes are.
  *
- * @param process  the id that the writer's caller gave the process
- * @param address  first byte, a multiple of 4096
- * @param length   bytes, a multiple of 4096
- * @param stripe   number of the node's stripe file, -1 for {@link Kind#ZERO}
- * @param offset   offset in bytes in that file, a multiple of 4096; 0 for {@link Kind#ZERO}
- * @param checksum XXH3-64 (seed 0) of the bytes; 0 for {@link Kind#ZERO}
- * @param kind     whether bytes are stored
- * @param digest   SHA-256 of the bytes; null for {@link Kind#ZERO} and in images with integrity xxh3
+ * @param process    the id that the writer's caller gave the process
+ * @param address    first byte, a multiple of 4096
+ * @param length     bytes, a multiple of 4096
+ * @param checkpoint whose block it is: this checkpoint's id, or that of an older one among the manifest's bases; 0 for
+ *                   {@link Kind#ZERO}
+ * @param block      row of that checkpoint's table {@code blocks} of the same node; -1 for {@link Kind#ZERO}
+ * @param within     where the piece begins among the block's plain bytes, a multiple of 4096; 0 for {@link Kind#ZERO}
+ * @param kind       whether bytes are stored
  */
-public record Chunk(int process, long address, long length, int stripe, long offset, long checksum, Kind kind, byte[] digest) {
-    /** Bytes of the largest chunk that is written or accepted. */
-    public static final int MAX_LENGTH = 1 << 20;
-
-    /** Whether a chunk has bytes in a stripe file. */
+public record Chunk(int process, long address, long length, long checkpoint, int block, int within, Kind kind) {
+    /** Whether a chunk has bytes in a block. */
     public enum Kind { DATA, ZERO }
 
     /** The first byte after the chunk. */
@@ -25,6 +22,21 @@ public record Chunk(int process, long address, long length, int stripe, long off
     }
 
     static Chunk zero(int process, long address, long length) {
-        return new Chunk(process, address, length, -1, 0, 0, Kind.ZERO, null);
+        return new Chunk(process, address, length, 0, -1, 0, Kind.ZERO);
+    }
+
+    /** Whether {@code next} goes on where this one ends, in memory and among the stored bytes. */
+    boolean goesOnWith(Chunk next) {
+        return process == next.process && end() == next.address && kind == next.kind
+                && (kind == Kind.ZERO || checkpoint == next.checkpoint && block == next.block && within + length == next.within);
+    }
+
+    /** Both as one; {@link #goesOnWith} must hold. */
+    Chunk with(Chunk next) {
+        return new Chunk(process, address, length + next.length, checkpoint, block, within, kind);
+    }
+
+    Chunk inBlock(int number) {
+        return new Chunk(process, address, length, checkpoint, number, within, kind);
     }
 }

@@ -1,23 +1,24 @@
 package org.udckpt.image;
 
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 
 /** Holds a table of chunks against the rules of the format, before any of its numbers is used. */
 final class ChunkCheck {
     private final Path file;
-    private final Manifest.Integrity integrity;
-    private final List<Long> stripeLengths;
+    private final Map<Long, List<Block>> blocks;
 
-    ChunkCheck(Path file, Manifest.Integrity integrity, List<Long> stripeLengths) {
+    /**
+     * @param file   of the table, for errors
+     * @param blocks of this checkpoint and of its bases, by id
+     */
+    ChunkCheck(Path file, Map<Long, List<Block>> blocks) {
         this.file = file;
-        this.integrity = integrity;
-        this.stripeLengths = stripeLengths;
+        this.blocks = blocks;
     }
 
-    /** Returns the stored chunks by stripe and offset; they cover every stripe file exactly once. */
-    List<Chunk> check(List<Chunk> chunks) throws ImageError {
+    void check(List<Chunk> chunks) throws ImageError {
         for (int i = 0; i < chunks.size(); i++) {
             Chunk chunk = chunks.get(i);
             checkAlone(chunk, i);
@@ -25,10 +26,6 @@ final class ChunkCheck {
                 throw wrong(i, "overlaps the one before, or is out of order");
             }
         }
-        List<Chunk> stored = chunks.stream().filter(chunk -> chunk.kind() == Chunk.Kind.DATA)
-                .sorted(Comparator.comparingInt(Chunk::stripe).thenComparingLong(Chunk::offset)).toList();
-        checkCover(stored);
-        return stored;
     }
 
     private static boolean follows(Chunk last, Chunk chunk) {
@@ -41,36 +38,18 @@ final class ChunkCheck {
             throw wrong(row, "not a range of pages: " + c);
         }
         boolean right = switch (c.kind()) {
-            case ZERO -> c.stripe() == -1 && c.offset() == 0 && c.checksum() == 0 && c.digest() == null;
-            case DATA -> c.length() <= Chunk.MAX_LENGTH && c.stripe() >= 0 && c.stripe() < stripeLengths.size() && c.offset() >= 0
-                    && digestFits(c);
+            case ZERO -> c.checkpoint() == 0 && c.block() == -1 && c.within() == 0;
+            case DATA -> inBlock(c);
         };
         if (!right) {
             throw wrong(row, "not a chunk: " + c);
         }
     }
 
-    private boolean digestFits(Chunk chunk) {
-        return switch (integrity) {
-            case XXH3 -> chunk.digest() == null;
-            case SHA256 -> chunk.digest() != null && chunk.digest().length == Checksum.DIGEST_BYTES;
-        };
-    }
-
-    private void checkCover(List<Chunk> stored) throws ImageError {
-        int next = 0;
-        for (int stripe = 0; stripe < stripeLengths.size(); stripe++) {
-            long at = 0;
-            for (; next < stored.size() && stored.get(next).stripe() == stripe; next++) {
-                if (stored.get(next).offset() != at) {
-                    throw wrong(next, "begins at " + stored.get(next).offset() + " of stripe " + stripe + ", not at " + at);
-                }
-                at += stored.get(next).length();
-            }
-            if (at != stripeLengths.get(stripe)) {
-                throw wrong(next, "the chunks of stripe " + stripe + " end at " + at + ", the file at " + stripeLengths.get(stripe));
-            }
-        }
+    private boolean inBlock(Chunk c) {
+        List<Block> of = blocks.get(c.checkpoint());
+        return of != null && c.block() >= 0 && c.block() < of.size() && c.within() >= 0 && c.within() % Range.PAGE == 0
+                && c.length() <= of.get(c.block()).length() - c.within();
     }
 
     private ImageError.Corrupt wrong(int row, String what) {

@@ -25,9 +25,11 @@ public final class ImageKey {
     private static final int BYTES = 32;
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rw-------");
     private final byte[] secret;
+    private final EncryptionSecret encryption;
 
-    private ImageKey(byte[] secret) {
+    private ImageKey(byte[] secret, EncryptionSecret encryption) {
         this.secret = secret;
+        this.encryption = encryption;
     }
 
     /** A key of exactly 32 bytes. */
@@ -35,7 +37,17 @@ public final class ImageKey {
         if (secret.length != BYTES) {
             throw new IllegalArgumentException("a key has " + BYTES + " bytes, not " + secret.length);
         }
-        return new ImageKey(secret.clone());
+        return new ImageKey(secret.clone(), null);
+    }
+
+    /** The same seal, and what images are encrypted with: new ones are, and encrypted ones can be read. */
+    public ImageKey with(EncryptionSecret other) {
+        return new ImageKey(secret, other);
+    }
+
+    /** Null when images are not encrypted. */
+    EncryptionSecret encryption() {
+        return encryption;
     }
 
     /** The user's key: UDCKPT_KEY_FILE, else ~/.config/udckpt/key; made on first use. */
@@ -53,6 +65,11 @@ public final class ImageKey {
         if (Files.notExists(file)) {
             create(file);
         }
+        return of(readFile(file));
+    }
+
+    /** The 32 bytes in a key file that only its owner may read. */
+    static byte[] readFile(Path file) throws IOException {
         Set<PosixFilePermission> others = EnumSet.noneOf(PosixFilePermission.class);
         others.addAll(Files.getPosixFilePermissions(file));
         others.removeAll(Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE));
@@ -63,11 +80,10 @@ public final class ImageKey {
             throw new IOException("key file " + file + " is not a key of " + 2 * BYTES + " hexadecimal digits");
         }
         String text = Files.readString(file, StandardCharsets.US_ASCII).strip();
-        try {
-            return of(HexFormat.of().parseHex(text));
-        } catch (IllegalArgumentException e) {
-            throw new IOException("key file " + file + " is not a key of " + 2 * BYTES + " hexadecimal digits", e);
+        if (!text.matches("[0-9a-fA-F]{" + 2 * BYTES + "}")) {
+            throw new IOException("key file " + file + " is not a key of " + 2 * BYTES + " hexadecimal digits");
         }
+        return HexFormat.of().parseHex(text);
     }
 
     /** Two first uses at once must agree on one key: the file appears whole, by link(2), or was already there. */

@@ -14,7 +14,7 @@ final class ImageNames {
     static final String SEQUENCE = "sequence";
     static final String LOCK = "lock";
     /** Names that a manifest may list: no separators, no way out of the directory. */
-    static final Pattern FILE = Pattern.compile("(?:node-\\d{4,9}|job)\\.[a-z][a-z0-9-]{0,63}(?:\\.arrow)?");
+    static final Pattern FILE = Pattern.compile("(?:node-\\d{4,9}|job)\\.[a-z][a-z0-9-]{0,63}(?:\\.arrow(?:\\.aes)?)?");
     static final Pattern TABLE = Pattern.compile("[a-z][a-z0-9-]{0,63}");
     private static final Pattern DIRECTORY = Pattern.compile("ckpt-(\\d{4,18})");
 
@@ -45,6 +45,11 @@ final class ImageNames {
 
     static String jobTable(String table) {
         return "job." + checked(table) + ".arrow";
+    }
+
+    /** The file that holds a table of an encrypted image: no Arrow tool opens it. */
+    static String encrypted(String table) {
+        return table + ".aes";
     }
 
     private static String checked(String table) {

@@ -8,6 +8,7 @@ import java.util.TreeMap;
 /**
  * What a checkpoint consists of. Its file is written last and is the only thing that makes a checkpoint exist.
  *
+ * @param version         of the format: {@link #VERSION} when written here
  * @param id              number of the checkpoint, as in its directory's name
  * @param takenAt         when the ranks were stopped
  * @param architecture    of the processes, as {@code uname -m} names it
@@ -18,20 +19,23 @@ import java.util.TreeMap;
  * @param stopMaxNanos    the application's longest stop (suspend to resume) over the ranks; 0 when not measured
  * @param stopMedianNanos the median of the same
  * @param writeNanos      from the first page read to the last stripe file synced
+ * @param encryption      how stripes and tables are encrypted; null when they are not
+ * @param bases           older checkpoints in the same directory, in whose blocks a part of the memory is; by id
  * @param labels          whatever the job wants to find again, such as its name and command
  * @param nodes           by index
  * @param files           every file of the image, by name
  */
-public record Manifest(long id, Instant takenAt, String architecture, Integrity integrity, int ranks, long bytes,
+public record Manifest(int version, long id, Instant takenAt, String architecture, Integrity integrity, int ranks, long bytes,
                        long storedBytes, long stopMaxNanos, long stopMedianNanos, long writeNanos,
-                       SortedMap<String, String> labels, List<Node> nodes, List<FileEntry> files) {
+                       Encryption encryption, List<Base> bases, SortedMap<String, String> labels, List<Node> nodes, List<FileEntry> files) {
     /** The version of the format that this program writes, and the newest that it reads. */
-    public static final int VERSION = 1;
+    public static final int VERSION = 2;
     /** The oldest version that this program reads. */
     public static final int OLDEST_VERSION = 1;
 
     public Manifest {
         labels = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(labels));
+        bases = List.copyOf(bases);
         nodes = List.copyOf(nodes);
         files = List.copyOf(files);
     }
@@ -44,6 +48,22 @@ public record Manifest(long id, Instant takenAt, String architecture, Integrity 
         SHA256
     }
 
+    /**
+     * How a checkpoint is encrypted; see docs/image-format.md.
+     *
+     * @param cipher "AES-256-GCM"
+     * @param salt   32 bytes in hexadecimal, of which and the user's secret the checkpoint's key is made
+     * @param check  16 bytes in hexadecimal, by which a wrong secret is told
+     */
+    public record Encryption(String cipher, String salt, String check) { }
+
+    /**
+     * A checkpoint that this one needs.
+     *
+     * @param mac the last line of its manifest: exactly that checkpoint, not another one of the same number
+     */
+    public record Base(long id, String mac) { }
+
     /** A machine that ranks ran on. */
     public record Node(int index, String host) { }
 
@@ -53,15 +73,15 @@ public record Manifest(long id, Instant takenAt, String architecture, Integrity 
      * @param name   without directory
      * @param length bytes
      * @param sha256 of the content, in lower-case hexadecimal; null for a stripe file
-     * @param chunks the table file whose rows cover this stripe file completely; null for a table
+     * @param cover  the table file whose rows cover this stripe file completely; null for a table
      */
-    public record FileEntry(String name, long length, String sha256, String chunks) {
+    public record FileEntry(String name, long length, String sha256, String cover) {
         static FileEntry table(String name, long length, String sha256) {
             return new FileEntry(name, length, sha256, null);
         }
 
-        static FileEntry stripe(String name, long length, String chunks) {
-            return new FileEntry(name, length, null, chunks);
+        static FileEntry stripe(String name, long length, String cover) {
+            return new FileEntry(name, length, null, cover);
         }
     }
 

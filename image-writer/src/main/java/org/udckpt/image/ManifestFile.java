@@ -11,18 +11,42 @@ final class ManifestFile {
     private ManifestFile() { }
 
     /**
-     * Reads the manifest, checks its seal, and that every file it names has its length.
+     * Reads the manifest, checks its seal, that every file it names has its length, and that the checkpoints that it is
+     * based on are there, and as whole.
      *
      * @throws ImageError.Missing when there is no manifest: the checkpoint never came to be
      */
-    static Manifest load(Path directory, ImageKey key, StorageIo io) throws IOException {
-        Path file = directory.resolve(ImageNames.MANIFEST);
-        Manifest manifest;
+    static Sealed load(Path directory, ImageKey key, StorageIo io) throws IOException {
+        Sealed sealed = alone(directory, key, io);
+        for (Manifest.Base base : sealed.manifest().bases()) {
+            checkBase(directory, base, key, io);
+        }
+        return sealed;
+    }
+
+    /** Its file is the newer checkpoint's, whose problem it is; a corrupt one that was not asked for stays named as itself. */
+    static void checkBase(Path directory, Manifest.Base base, ImageKey key, StorageIo io) throws IOException {
+        Path other = directory.resolveSibling(ImageNames.directory(base.id()));
+        String needs = "holds what changed since " + other.getFileName() + ", ";
         try {
-            manifest = ManifestParser.open(SmallFiles.read(io, file, -1, ManifestParser.MAX_BYTES), key, file);
+            if (!alone(other, key, io).mac().equals(base.mac())) {
+                throw new ImageError.Corrupt(directory.resolve(ImageNames.MANIFEST), -1, needs + "but " + other + " is another checkpoint than that");
+            }
+        } catch (ImageError.Missing | NoSuchFileException gone) {
+            throw new ImageError.Missing(other, "not whole, but " + directory.getFileName() + " " + needs + "and cannot be used without it: "
+                    + gone.getMessage());
+        }
+    }
+
+    private static Sealed alone(Path directory, ImageKey key, StorageIo io) throws IOException {
+        Path file = directory.resolve(ImageNames.MANIFEST);
+        Sealed sealed;
+        try {
+            sealed = ManifestParser.open(SmallFiles.read(io, file, -1, ManifestParser.MAX_BYTES), key, file);
         } catch (ImageError.Missing e) {
             throw new ImageError.Missing(file, "not there: no complete checkpoint");
         }
+        Manifest manifest = sealed.manifest();
         OptionalLong id = ImageNames.id(directory);
         if (id.isEmpty() || id.getAsLong() != manifest.id()) {
             throw new ImageError.Corrupt(file, -1, "belongs to " + ImageNames.directory(manifest.id()) + ": moved or copied here");
@@ -30,7 +54,7 @@ final class ManifestFile {
         for (Manifest.FileEntry entry : manifest.files()) {
             checkLength(directory.resolve(entry.name()), entry.length(), io);
         }
-        return manifest;
+        return sealed;
     }
 
     private static void checkLength(Path file, long expected, StorageIo io) throws IOException {

@@ -24,6 +24,7 @@ final class ManifestParser {
     static final int MAX_BYTES = 32 << 20;
     private static final Pattern VERSION_LINE = Pattern.compile("udckpt-image ([1-9]\\d{0,8})");
     private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
+    private static final Pattern CHECK = Pattern.compile("[0-9a-f]{32}");
     private static final int MAC_LINE = "mac ".length() + 64 + 1;
 
     private final Path file;
@@ -36,8 +37,8 @@ final class ManifestParser {
         this.lines = lines;
     }
 
-    static Manifest open(byte[] sealed, ImageKey key, Path file) throws ImageError {
-        checkVersion(sealed, file);
+    static Sealed open(byte[] sealed, ImageKey key, Path file) throws ImageError {
+        int version = version(sealed, file);
         int bodyLength = sealed.length - MAC_LINE;
         String tail = bodyLength <= 0 ? "" : new String(sealed, bodyLength, MAC_LINE, StandardCharsets.US_ASCII);
         if (!tail.startsWith("mac ") || !tail.endsWith("\n") || !SHA256.matcher(tail.substring(4, MAC_LINE - 1)).matches()) {
@@ -48,15 +49,15 @@ final class ManifestParser {
             throw wrongMac(body, key, file);
         }
         String text = new String(body, StandardCharsets.US_ASCII);
-        Manifest manifest = new ManifestParser(file, Arrays.asList(text.split("\n", -1))).parse();
+        Manifest manifest = new ManifestParser(file, Arrays.asList(text.split("\n", -1))).parse(version);
         // One manifest has one form: what reads alike but is written otherwise was not written by us.
         if (!ManifestText.body(manifest, key).equals(text)) {
             throw new ImageError.Corrupt(file, -1, "not in the form in which manifests are written");
         }
-        return manifest;
+        return new Sealed(manifest, tail.substring(4, MAC_LINE - 1));
     }
 
-    private static void checkVersion(byte[] sealed, Path file) throws ImageError {
+    private static int version(byte[] sealed, Path file) throws ImageError {
         String head = new String(sealed, 0, Math.min(sealed.length, 64), StandardCharsets.US_ASCII);
         var matcher = VERSION_LINE.matcher(head.contains("\n") ? head.substring(0, head.indexOf('\n')) : "");
         if (!matcher.matches()) {
@@ -71,6 +72,7 @@ final class ManifestParser {
             throw new ImageError.TooOld(file, "format version " + version + "; this udckpt reads from "
                     + Manifest.OLDEST_VERSION + " on: use an older one");
         }
+        return version;
     }
 
     /** The key's name is not yet trusted here; it only chooses between two ways to refuse. */
@@ -85,7 +87,7 @@ final class ManifestParser {
         return new ImageError.Corrupt(file, -1, "its MAC is wrong: the manifest was changed after it was written");
     }
 
-    private Manifest parse() throws ImageError {
+    private Manifest parse(int version) throws ImageError {
         try {
             next = 1;
             offset = lines.get(0).length() + 1;
@@ -100,8 +102,8 @@ final class ManifestParser {
             long stopMax = number("stop-max-ns");
             long stopMedian = number("stop-median-ns");
             long write = number("write-ns");
-            Manifest manifest = new Manifest(id, takenAt, architecture, integrity, ranks, bytes, stored, stopMax, stopMedian,
-                    write, labels(), nodes(), files());
+            Manifest manifest = new Manifest(version, id, takenAt, architecture, integrity, ranks, bytes, stored, stopMax, stopMedian,
+                    write, version == 1 ? null : encryption(), version == 1 ? List.of() : bases(id), labels(), nodes(), files(version));
             if (next != lines.size() - 1 || !lines.get(next).isEmpty()) {
                 throw corrupt("unexpected line '" + lines.get(next) + "'");
             }
@@ -109,6 +111,34 @@ final class ManifestParser {
         } catch (IllegalArgumentException | ArithmeticException | DateTimeException | IndexOutOfBoundsException e) {
             throw new ImageError.Corrupt(file, offset, "not a manifest: " + e.getMessage(), e);
         }
+    }
+
+    private Manifest.Encryption encryption() throws ImageError {
+        if (!at("encryption")) {
+            return null;
+        }
+        String[] words = words("encryption", 4);
+        if (!words[1].equals(ImageCipher.NAME)) {
+            throw corrupt("encrypted with " + words[1] + "; this udckpt knows " + ImageCipher.NAME);
+        }
+        if (!SHA256.matcher(words[2]).matches() || !CHECK.matcher(words[3]).matches()) {
+            throw corrupt("encryption without a salt or a check");
+        }
+        return new Manifest.Encryption(words[1], words[2], words[3]);
+    }
+
+    private List<Manifest.Base> bases(long id) throws ImageError {
+        List<Manifest.Base> bases = new ArrayList<>();
+        while (at("base")) {
+            String[] words = words("base", 3);
+            Manifest.Base base = new Manifest.Base(natural(words[1]), words[2]);
+            long least = bases.isEmpty() ? 1 : bases.getLast().id() + 1;
+            if (base.id() < least || base.id() >= id || !SHA256.matcher(words[2]).matches()) {
+                throw corrupt("base " + base.id() + " twice, out of order, not older than " + id + ", or without a MAC");
+            }
+            bases.add(base);
+        }
+        return bases;
     }
 
     private SortedMap<String, String> labels() throws ImageError {
@@ -135,7 +165,7 @@ final class ManifestParser {
         return nodes;
     }
 
-    private List<Manifest.FileEntry> files() throws ImageError {
+    private List<Manifest.FileEntry> files(int version) throws ImageError {
         List<Manifest.FileEntry> files = new ArrayList<>();
         Set<String> names = new HashSet<>();
         while (at("file")) {
@@ -145,7 +175,7 @@ final class ManifestParser {
             }
             if (words[3].equals("sha256") && SHA256.matcher(words[4]).matches()) {
                 files.add(Manifest.FileEntry.table(words[1], natural(words[2]), words[4]));
-            } else if (words[3].equals("chunks") && ImageNames.FILE.matcher(words[4]).matches()) {
+            } else if (words[3].equals(ManifestText.cover(version)) && ImageNames.FILE.matcher(words[4]).matches()) {
                 files.add(Manifest.FileEntry.stripe(words[1], natural(words[2]), words[4]));
             } else {
                 throw corrupt("file '" + words[1] + "' without a digest");

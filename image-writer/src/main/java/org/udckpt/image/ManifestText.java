@@ -21,8 +21,13 @@ final class ManifestText {
         return sealed;
     }
 
+    /** The MAC at the end of a sealed manifest, in hexadecimal. */
+    static String mac(byte[] sealed) {
+        return new String(sealed, sealed.length - 65, 64, StandardCharsets.US_ASCII);
+    }
+
     static String body(Manifest m, ImageKey key) {
-        StringBuilder text = new StringBuilder(MAGIC).append(Manifest.VERSION).append('\n');
+        StringBuilder text = new StringBuilder(MAGIC).append(m.version()).append('\n');
         line(text, "key", key.id());
         line(text, "id", m.id());
         line(text, "taken-at", m.takenAt());
@@ -34,6 +39,12 @@ final class ManifestText {
         line(text, "stop-max-ns", m.stopMaxNanos());
         line(text, "stop-median-ns", m.stopMedianNanos());
         line(text, "write-ns", m.writeNanos());
+        if (m.encryption() != null) {
+            line(text, "encryption", m.encryption().cipher(), m.encryption().salt(), m.encryption().check());
+        }
+        for (Manifest.Base base : m.bases()) {
+            line(text, "base", base.id(), base.mac());
+        }
         for (Map.Entry<String, String> label : m.labels().entrySet()) {
             line(text, "label", encode(label.getKey()), encode(label.getValue()));
         }
@@ -41,10 +52,15 @@ final class ManifestText {
             line(text, "node", node.index(), encode(node.host()));
         }
         for (Manifest.FileEntry f : m.files()) {
-            line(text, "file", f.name(), f.length(), f.sha256() != null ? "sha256" : "chunks",
-                    f.sha256() != null ? f.sha256() : f.chunks());
+            line(text, "file", f.name(), f.length(), f.sha256() != null ? "sha256" : cover(m.version()),
+                    f.sha256() != null ? f.sha256() : f.cover());
         }
         return text.toString();
+    }
+
+    /** What covers a stripe file: a table of blocks; in version 1 each chunk was one. */
+    static String cover(int version) {
+        return version == 1 ? NodeWriter.CHUNKS : NodeWriter.BLOCKS;
     }
 
     private static void line(StringBuilder text, Object... words) {

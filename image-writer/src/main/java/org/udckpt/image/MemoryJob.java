@@ -10,21 +10,30 @@ final class MemoryJob {
     private final int process;
     private final List<Range> ranges;
     private final PageSource source;
+    private final ProcessPages previous;
     private final CompletableFuture<MemoryResult> result = new CompletableFuture<>();
     /** Slots published and not yet written, and one for the producer. */
     private final AtomicLong pending = new AtomicLong(1);
     private final AtomicLong zeroBytes = new AtomicLong();
+    private final AtomicLong sameBytes = new AtomicLong();
+    private final AtomicLong plainBytes = new AtomicLong();
     private final AtomicLong storedBytes = new AtomicLong();
     private volatile long begin;
 
-    MemoryJob(int process, List<Range> ranges, PageSource source) {
+    /** @param previous what older checkpoints have of it; null: nothing */
+    MemoryJob(int process, List<Range> ranges, PageSource source, ProcessPages previous) {
         this.process = process;
+        this.previous = previous;
         this.ranges = ranges;
         this.source = source;
     }
 
     int process() {
         return process;
+    }
+
+    ProcessPages previous() {
+        return previous;
     }
 
     CompletableFuture<MemoryResult> result() {
@@ -74,7 +83,9 @@ final class MemoryJob {
 
     /** A slot of this process was written, or given up after a failure. */
     void written(Slot slot, MemoryPipeline pipeline) {
-        zeroBytes.addAndGet(slot.zeroBytes());
+        zeroBytes.addAndGet(slot.bytes(PageRuns.Kind.ZERO));
+        sameBytes.addAndGet(slot.bytes(PageRuns.Kind.SAME));
+        plainBytes.addAndGet(slot.bytes(PageRuns.Kind.STORED));
         storedBytes.addAndGet(slot.storedBytes());
         pipeline.meter().done(slot.zeroBytes(), slot.storedBytes());
         done(pipeline);
@@ -88,7 +99,7 @@ final class MemoryJob {
         if (failure != null) {
             result.completeExceptionally(failure);
         } else {
-            result.complete(new MemoryResult(process, zeroBytes.get() + storedBytes.get(), zeroBytes.get(), storedBytes.get(),
+            result.complete(new MemoryResult(process, zeroBytes.get() + sameBytes.get() + plainBytes.get(), zeroBytes.get(), sameBytes.get(), storedBytes.get(),
                     System.nanoTime() - begin));
         }
     }

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /**
- * Memory of a node's processes to its stripe files: readers fill slots of a ring, workers scan and checksum them,
+ * Memory of a node's processes to its stripe files: readers fill slots of a ring, workers pack and checksum them,
  * stripe writers append them. The ring is the only buffer, so a slow disk holds up the readers and memory stays
  * bounded.
  *
@@ -31,27 +31,30 @@ final class MemoryPipeline implements Closeable {
     private final RingBuffer<Slot> ring;
     private final ExecutorService readers;
     private final List<Thread> threads = new ArrayList<>();
+    private final List<Packer> packers = new ArrayList<>();
     private final List<CompletableFuture<MemoryResult>> results = new ArrayList<>();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final WriteMeter meter;
     private boolean closed;
 
-    MemoryPipeline(int node, WriterOptions options, List<StripeWriter> stripes) {
+    /** @param cipher null when the checkpoint is not encrypted */
+    MemoryPipeline(int node, WriterOptions options, List<StripeWriter> stripes, ImageCipher cipher) {
         meter = options.meter();
         int slots = Integer.highestOneBit((int) Math.min(1 << 16, options.bufferBytes() / Slot.BYTES));
         PageBuffers buffers = new PageBuffers(arena);
         disruptor = new Disruptor<>(() -> new Slot(buffers), slots, task -> thread("udckpt-image-" + node, options.courtesy(), task, threads),
                 ProducerType.MULTI, new QuietWait());
         disruptor.setDefaultExceptionHandler(new Failing());
-        List<EventHandler<Slot>> scanners = new ArrayList<>();
+        List<EventHandler<Slot>> handlers = new ArrayList<>();
         for (int i = 0; i < options.workers(); i++) {
-            scanners.add(scanner(i, options.workers(), new Checksum(options.integrity())));
+            packers.add(new Packer(options, cipher));
+            handlers.add(packer(i, options.workers(), packers.get(i)));
         }
         List<EventHandler<Slot>> writers = new ArrayList<>();
         for (int i = 0; i < stripes.size(); i++) {
             writers.add(writer(i, stripes));
         }
-        disruptor.handleEventsWith(array(scanners)).then(array(writers));
+        disruptor.handleEventsWith(array(handlers)).then(array(writers));
         ring = disruptor.start();
         AtomicInteger number = new AtomicInteger();
         readers = Executors.newFixedThreadPool(options.readers(),
@@ -78,10 +81,10 @@ final class MemoryPipeline implements Closeable {
         return handlers.toArray(EventHandler[]::new);
     }
 
-    private EventHandler<Slot> scanner(int index, int count, Checksum checksum) {
+    private EventHandler<Slot> packer(int index, int count, Packer packer) {
         return (slot, sequence, endOfBatch) -> {
             if (sequence % count == index && failure.get() == null) {
-                slot.scan(checksum);
+                packer.pack(slot);
             }
         };
     }
@@ -153,6 +156,7 @@ final class MemoryPipeline implements Closeable {
         for (Thread thread : threads) {
             join(thread);
         }
+        packers.forEach(Packer::close);
         arena.close();
     }
 

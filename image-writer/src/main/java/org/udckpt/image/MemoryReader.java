@@ -4,23 +4,24 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Reads the memory of one process, every byte checked. For one thread; ask for another where more are to read. */
 public final class MemoryReader {
     private final NodeMemory node;
     private final int process;
     private final List<Chunk> chunks;
-    private final Checksum checksum;
-    /** The chunk that a read of a part of it needed last; neighbouring reads find it here. */
+    private final Map<Long, BlockReader> readers = new HashMap<>();
+    /** The block that a read of a part of it needed last; neighbouring reads find it here. */
     private MemorySegment cache;
-    private Chunk cached;
+    private Block cached;
 
-    MemoryReader(NodeMemory node, int process, List<Chunk> chunks, Checksum checksum) {
+    MemoryReader(NodeMemory node, int process, List<Chunk> chunks) {
         this.node = node;
         this.process = process;
         this.chunks = chunks;
-        this.checksum = checksum;
     }
 
     /** The number that the writer's caller gave it. */
@@ -29,7 +30,7 @@ public final class MemoryReader {
     }
 
     /** All chunks by address. */
-    public List<Chunk> chunks() {
+    List<Chunk> chunks() {
         return chunks;
     }
 
@@ -48,23 +49,10 @@ public final class MemoryReader {
     }
 
     /**
-     * Fills {@code into} with one of {@link #chunks()}; zeros for {@link Chunk.Kind#ZERO}.
-     *
-     * @param into as long as the chunk
-     * @throws ImageError.Corrupt when the bytes are not those that were written; {@code into} must then not be used
-     */
-    public void read(Chunk chunk, MemorySegment into) throws IOException {
-        if (into.byteSize() != chunk.length()) {
-            throw new IllegalArgumentException(into.byteSize() + " bytes for a chunk of " + chunk.length());
-        }
-        node.read(chunk, into, checksum);
-    }
-
-    /**
      * Fills {@code into} with the bytes from {@code address} on; no alignment is needed.
      *
      * @throws IllegalArgumentException when the image does not cover all of them
-     * @throws ImageError.Corrupt       as {@link #read(Chunk, MemorySegment)}
+     * @throws ImageError.Corrupt       when the bytes are not those that were written; {@code into} must then not be used
      */
     public void read(long address, MemorySegment into) throws IOException {
         long done = 0;
@@ -73,25 +61,38 @@ public final class MemoryReader {
             long skip = address + done - chunk.address();
             long length = Math.min(chunk.length() - skip, into.byteSize() - done);
             MemorySegment part = into.asSlice(done, length);
-            if (chunk.kind() == Chunk.Kind.ZERO || length == chunk.length()) {
-                node.read(chunk, part, checksum);
-            } else {
-                part.copyFrom(cached(chunk).asSlice(skip, length));
+            switch (chunk.kind()) {
+                case ZERO -> part.fill((byte) 0);
+                case DATA -> read(chunk, skip, part);
             }
             done += length;
         }
     }
 
-    private MemorySegment cached(Chunk chunk) throws IOException {
+    private void read(Chunk chunk, long skip, MemorySegment part) throws IOException {
+        Block block = node.block(chunk);
+        if (part.byteSize() == block.length()) {
+            node.read(chunk, part, reader(chunk));
+            return;
+        }
         if (cache == null) {
-            cache = Arena.ofAuto().allocate(Chunk.MAX_LENGTH, Range.PAGE);
+            cache = Arena.ofAuto().allocate(Block.MAX_LENGTH, Range.PAGE);
         }
-        if (cached != chunk) {
+        if (cached != block) {
             cached = null;
-            node.read(chunk, cache.asSlice(0, chunk.length()), checksum);
-            cached = chunk;
+            node.read(chunk, cache.asSlice(0, block.length()), reader(chunk));
+            cached = block;
         }
-        return cache;
+        part.copyFrom(cache.asSlice(chunk.within() + skip, part.byteSize()));
+    }
+
+    private BlockReader reader(Chunk chunk) throws ImageError {
+        BlockReader reader = readers.get(chunk.checkpoint());
+        if (reader == null) {
+            reader = node.reader(chunk.checkpoint());
+            readers.put(chunk.checkpoint(), reader);
+        }
+        return reader;
     }
 
     private Chunk at(long address) {

@@ -4,65 +4,53 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
-import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.Supplier;
+import java.util.TreeSet;
 
-/** The stripe files of one node and the chunks in them. */
+/** The memory of one node's processes: which pieces there are, and the blocks that hold them, in this checkpoint and in older ones. */
 final class NodeMemory implements Closeable {
-    private final Path directory;
+    private final long checkpoint;
     private final Manifest.Node node;
-    private final Manifest.Integrity integrity;
-    private final Supplier<String> advice;
-    private final List<Path> files;
-    private final List<StorageIo.Input> stripes = new ArrayList<>();
+    private final List<Chunk> chunks;
+    private final SortedMap<Long, BlockFiles> blocks = new TreeMap<>();
     private final SortedMap<Integer, List<Chunk>> byProcess = new TreeMap<>();
-    private final List<Chunk> stored;
 
-    NodeMemory(Path directory, Manifest.Node node, Manifest manifest, List<Chunk> chunks, StorageIo io, Supplier<String> advice)
-            throws IOException {
-        this.directory = directory;
+    /** @param bases the checkpoints that this one is based on, by id */
+    NodeMemory(ImageFiles image, Map<Long, ImageFiles> bases, Manifest.Node node) throws IOException {
+        this.checkpoint = image.manifest().id();
         this.node = node;
-        this.integrity = manifest.integrity();
-        this.advice = advice;
-        List<Manifest.FileEntry> entries = entries(manifest);
-        this.files = entries.stream().map(entry -> directory.resolve(entry.name())).toList();
-        this.stored = new ChunkCheck(directory.resolve(ImageNames.nodeTable(node.index(), NodeWriter.CHUNKS)), integrity,
-                entries.stream().map(Manifest.FileEntry::length).toList()).check(chunks);
-        for (Chunk chunk : chunks) {
-            byProcess.computeIfAbsent(chunk.process(), _ -> new ArrayList<>()).add(chunk);
-        }
+        MemoryTables tables = image.memory(node.index());
+        this.chunks = tables.chunks();
         try {
-            for (Path file : files) {
-                stripes.add(io.open(file));
+            blocks.put(checkpoint, new BlockFiles(image, node, tables.blocks()));
+            for (Map.Entry<Long, ImageFiles> base : bases.entrySet()) {
+                blocks.put(base.getKey(), open(base.getValue(), node.index()));
             }
+            Map<Long, List<Block>> rows = new HashMap<>();
+            blocks.forEach((id, files) -> rows.put(id, files.blocks()));
+            new ChunkCheck(image.directory().resolve(ImageNames.nodeTable(node.index(), NodeWriter.CHUNKS)), rows).check(chunks);
         } catch (IOException e) {
             close();
             throw e;
         }
+        for (Chunk chunk : chunks) {
+            byProcess.computeIfAbsent(chunk.process(), _ -> new ArrayList<>()).add(chunk);
+        }
     }
 
-    private List<Manifest.FileEntry> entries(Manifest manifest) throws ImageError {
-        List<Manifest.FileEntry> entries = new ArrayList<>();
-        String table = ImageNames.nodeTable(node.index(), NodeWriter.CHUNKS);
-        for (Manifest.FileEntry entry : manifest.files()) {
-            if (table.equals(entry.chunks())) {
-                entries.add(entry);
+    /** A base may lack this node: then none of its blocks can be meant. */
+    private static BlockFiles open(ImageFiles base, int index) throws IOException {
+        for (Manifest.Node candidate : base.manifest().nodes()) {
+            if (candidate.index() == index) {
+                return new BlockFiles(base, candidate, base.blocks(index));
             }
         }
-        entries.sort(Comparator.comparing(Manifest.FileEntry::name));
-        for (int i = 0; i < entries.size(); i++) {
-            if (!entries.get(i).name().equals(ImageNames.stripe(node.index(), i))) {
-                throw new ImageError.Corrupt(directory.resolve(ImageNames.MANIFEST), -1, "stripe " + i + " of node "
-                        + node.index() + " is missing");
-            }
-        }
-        return entries;
+        return new BlockFiles(base, new Manifest.Node(index, ""), List.of());
     }
 
     List<Integer> processes() {
@@ -70,59 +58,77 @@ final class NodeMemory implements Closeable {
     }
 
     MemoryReader reader(int process) {
-        List<Chunk> chunks = byProcess.get(process);
-        if (chunks == null) {
-            throw new IllegalArgumentException("process " + process + " is not on node " + node.index() + " of " + directory);
+        List<Chunk> own = byProcess.get(process);
+        if (own == null) {
+            throw new IllegalArgumentException("process " + process + " is not on node " + node.index() + " of checkpoint " + checkpoint);
         }
-        return new MemoryReader(this, process, List.copyOf(chunks), new Checksum(integrity));
+        return new MemoryReader(this, process, List.copyOf(own));
     }
 
-    /**
-     * Fills {@code into} with a chunk's bytes and checks them.
-     *
-     * @param into exactly as long as the chunk
-     */
-    void read(Chunk chunk, MemorySegment into, Checksum checksum) throws IOException {
-        switch (chunk.kind()) {
-            case ZERO -> into.fill((byte) 0);
-            case DATA -> {
-                stripes.get(chunk.stripe()).read(into.asByteBuffer(), chunk.offset());
-                check(chunk, into, checksum);
+    Block block(Chunk chunk) {
+        return blocks.get(chunk.checkpoint()).blocks().get(chunk.block());
+    }
+
+    /** For the blocks of one checkpoint, and one thread. */
+    BlockReader reader(long of) throws ImageError {
+        return blocks.get(of).reader();
+    }
+
+    /** Fills {@code into} with the plain bytes of the block that {@code chunk} is in. */
+    void read(Chunk chunk, MemorySegment into, BlockReader reader) throws IOException {
+        reader.read(blocks.get(chunk.checkpoint()), block(chunk), into, () -> "process " + chunk.process());
+    }
+
+    /** Bytes of stripe files that {@link #verify} reads: this checkpoint's, and of older ones the blocks that it needs. */
+    long bytesToVerify() {
+        long bytes = 0;
+        for (Map.Entry<Long, BlockFiles> files : blocks.entrySet()) {
+            for (int number : needed(files.getKey())) {
+                bytes += files.getValue().blocks().get(number).stored();
             }
         }
+        return bytes;
     }
 
-    private void check(Chunk chunk, MemorySegment bytes, Checksum checksum) throws ImageError {
-        byte[] digest = new byte[Checksum.DIGEST_BYTES];
-        long actual = checksum.compute(bytes, 0, (int) chunk.length(), digest, 0);
-        String wrong = actual != chunk.checksum() ? "checksum"
-                : chunk.digest() != null && !MessageDigest.isEqual(digest, chunk.digest()) ? "SHA-256" : null;
-        if (wrong != null) {
-            throw new ImageError.Corrupt(files.get(chunk.stripe()), chunk.offset(), "process " + chunk.process() + " (node "
-                    + node.index() + ", " + node.host() + "): chunk " + stored.indexOf(chunk) + " with " + chunk.length()
-                    + " bytes of address 0x" + Long.toHexString(chunk.address()) + ": " + wrong + " mismatch" + advice.get());
+    private Iterable<Integer> needed(long of) {
+        TreeSet<Integer> numbers = new TreeSet<>();
+        if (of == checkpoint) {
+            for (int number = 0; number < blocks.get(of).blocks().size(); number++) {
+                numbers.add(number);
+            }
+        } else {
+            chunks.stream().filter(chunk -> chunk.checkpoint() == of && chunk.kind() == Chunk.Kind.DATA).forEach(chunk -> numbers.add(chunk.block()));
         }
+        return numbers;
     }
 
     /** Reads everything in the order of the files; returns {@code done} and the bytes read. */
     long verify(long done, long total, CheckpointReader.Progress progress) throws IOException {
-        Checksum checksum = new Checksum(integrity);
         long now = done;
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment buffer = arena.allocate(Chunk.MAX_LENGTH, Range.PAGE);
-            for (Chunk chunk : stored) {
-                read(chunk, buffer.asSlice(0, chunk.length()), checksum);
-                now += chunk.length();
-                progress.read(now, total);
+            MemorySegment buffer = arena.allocate(Block.MAX_LENGTH, Range.PAGE);
+            for (Map.Entry<Long, BlockFiles> files : blocks.entrySet()) {
+                BlockReader reader = files.getValue().reader();
+                for (int number : needed(files.getKey())) {
+                    Block block = files.getValue().blocks().get(number);
+                    reader.read(files.getValue(), block, buffer.asSlice(0, block.length()), () -> owner(files.getKey(), number));
+                    now += block.stored();
+                    progress.read(now, total);
+                }
             }
         }
         return now;
     }
 
+    private String owner(long of, int number) {
+        return chunks.stream().filter(chunk -> chunk.checkpoint() == of && chunk.block() == number).findFirst()
+                .map(chunk -> "process " + chunk.process() + " at address 0x" + Long.toHexString(chunk.address())).orElse("memory that nobody has");
+    }
+
     @Override
     public void close() throws IOException {
-        for (StorageIo.Input stripe : stripes) {
-            stripe.close();
+        for (BlockFiles files : blocks.values()) {
+            files.close();
         }
     }
 }

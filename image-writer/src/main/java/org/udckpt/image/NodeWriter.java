@@ -16,13 +16,15 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class NodeWriter implements Closeable {
     static final String CHUNKS = "chunks";
+    static final String BLOCKS = "blocks";
     static final String LATENCY = "write-latency";
 
-    private final Path directory;
+    private final WriteTarget target;
     private final WriterOptions options;
     private final Manifest.Node node;
+    private final History previous;
     private final List<Manifest.FileEntry> files = new ArrayList<>();
-    private final Set<String> tables = new HashSet<>(Set.of(CHUNKS, LATENCY));
+    private final Set<String> tables = new HashSet<>(Set.of(CHUNKS, BLOCKS, LATENCY));
     private final Set<Integer> processes = new HashSet<>();
     private final List<StripeWriter> stripes = new ArrayList<>();
     private MemoryPipeline pipeline;
@@ -31,10 +33,12 @@ public final class NodeWriter implements Closeable {
     private boolean finished;
     private Exception broken;
 
-    NodeWriter(Path directory, Manifest.Node node, WriterOptions options) {
-        this.directory = directory;
+    /** @param previous what older checkpoints have; null: store everything */
+    NodeWriter(WriteTarget target, Manifest.Node node, WriterOptions options, History previous) {
+        this.target = target;
         this.node = node;
         this.options = options;
+        this.previous = previous;
     }
 
     /**
@@ -66,22 +70,22 @@ public final class NodeWriter implements Closeable {
         long length = sorted.stream().mapToLong(Range::length).sum();
         bytes += length;
         options.meter().expect(length);
-        return pipeline.submit(new MemoryJob(process, sorted, source));
+        return pipeline.submit(new MemoryJob(process, sorted, source, previous == null ? null : previous.pages(node.index(), process)));
     }
 
     private void start() throws IOException {
         begin = System.nanoTime();
         for (int i = 0; i < options.stripes(); i++) {
-            Path file = directory.resolve(ImageNames.stripe(node.index(), i));
-            stripes.add(new StripeWriter(i, file, options.storage().create(file, options.direct()), options.integrity(), options.courtesy().rate()));
+            Path file = target.directory().resolve(ImageNames.stripe(node.index(), i));
+            stripes.add(new StripeWriter(i, file, options.storage().create(file, options.direct()), new StripeLog(target.id()), options.courtesy().rate()));
         }
-        pipeline = new MemoryPipeline(node.index(), options, stripes);
+        pipeline = new MemoryPipeline(node.index(), options, stripes, target.cipher());
     }
 
     /**
      * Writes a table of this node; see {@link RecordTable} for what a record may hold.
      *
-     * @param name a-z, 0-9 and -, each once; "chunks" and "write-latency" are taken
+     * @param name a-z, 0-9 and -, each once; "chunks", "blocks" and "write-latency" are taken
      */
     public synchronized <T> void table(String name, Class<T> type, List<? extends T> rows) throws IOException {
         checkOpen();
@@ -90,19 +94,12 @@ public final class NodeWriter implements Closeable {
             throw new IllegalArgumentException("table '" + name + "' was written before, or is the image's own");
         }
         try {
-            files.add(writeTable(directory.resolve(file), type, rows, options.storage()));
+            files.add(target.table(file, type, rows));
         } catch (IOException | RuntimeException e) {
             // Whoever catches this must not be able to commit without the table.
             broken = e;
             throw e;
         }
-    }
-
-    static <T> Manifest.FileEntry writeTable(Path file, Class<T> type, List<? extends T> rows, StorageIo io) throws IOException {
-        byte[] content = RecordTable.of(type).encode(rows);
-        SmallFiles.write(io, file, content);
-        return Manifest.FileEntry.table(file.getFileName().toString(), content.length,
-                java.util.HexFormat.of().formatHex(ImageKey.sha256(content)));
     }
 
     /** Waits for all memory, makes the stripe files durable and writes the tables about them. */
@@ -113,24 +110,25 @@ public final class NodeWriter implements Closeable {
             throw asIoException(broken);
         }
         long nanos = 0;
+        List<HashedChunk> chunks = List.of();
         if (pipeline != null) {
             pipeline.await();
             if (pipeline.failure() != null) {
                 throw asIoException(pipeline.failure());
             }
             pipeline.close();
-            String chunks = ImageNames.nodeTable(node.index(), CHUNKS);
             for (StripeWriter stripe : stripes) {
-                files.add(stripe.finish(chunks));
+                files.add(stripe.finish(target.tableName(ImageNames.nodeTable(node.index(), BLOCKS))));
                 options.meter().finished(stripe.latencies());
             }
             nanos = System.nanoTime() - begin;
-            files.add(writeTable(directory.resolve(chunks), Chunk.class,
-                    ChunkLog.merge(stripes.stream().map(StripeWriter::log).toList()), options.storage()));
-            files.add(writeTable(directory.resolve(ImageNames.nodeTable(node.index(), LATENCY)), WriteLatency.class,
-                    stripes.stream().map(StripeWriter::latency).toList(), options.storage()));
+            List<StripeLog> logs = stripes.stream().map(StripeWriter::log).toList();
+            chunks = StripeLog.chunks(logs);
+            files.add(target.table(ImageNames.nodeTable(node.index(), CHUNKS), Chunk.class, chunks.stream().map(HashedChunk::chunk).toList()));
+            files.add(target.table(ImageNames.nodeTable(node.index(), BLOCKS), Block.class, StripeLog.blocks(logs)));
+            files.add(target.table(ImageNames.nodeTable(node.index(), LATENCY), WriteLatency.class, stripes.stream().map(StripeWriter::latency).toList()));
         }
-        return new NodePart(node, List.copyOf(files), bytes, nanos);
+        return new NodePart(node, List.copyOf(files), bytes, nanos, chunks);
     }
 
     private IOException asIoException(Throwable failure) {

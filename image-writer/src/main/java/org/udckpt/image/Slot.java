@@ -1,38 +1,38 @@
 package org.udckpt.image;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import org.udckpt.image.PageBuffers.PageBuffer;
 
 /**
  * A place in the ring: up to 1 MiB of pages of one process on their way to a stripe file. A producer fills it, a
- * worker turns pages into runs and moves the data together, a stripe writer appends the data.
+ * {@link Packer} turns what must be stored into a block, a stripe writer appends that.
  */
 final class Slot {
-    static final int BYTES = Chunk.MAX_LENGTH;
+    static final int BYTES = Block.MAX_LENGTH;
     static final int PAGES = BYTES / Range.PAGE;
-    /** A hole of fewer zero pages than this inside data is stored: it would cost more in rows than it saves. */
-    private static final int SMALLEST_HOLE = 4;
-    private static final MemorySegment ZEROS = Arena.global().allocate(Range.PAGE, Range.PAGE);
 
     private final PageBuffers buffers;
     /** From {@link #begin} to {@link #drop}. */
     private PageBuffer held;
-    private MemorySegment buffer;
 
     /** Whose pages these are; null in a slot that carries nothing. */
     MemoryJob job;
     private int pages;
     private final long[] addresses = new long[PAGES];
 
-    private int runs;
-    private final int[] firstPage = new int[PAGES];
-    private final int[] runPages = new int[PAGES];
-    private final boolean[] zero = new boolean[PAGES];
-    private final long[] checksums = new long[PAGES];
-    private final byte[] digests = new byte[PAGES * Checksum.DIGEST_BYTES];
-    private int stored;
+    private final PageRuns runs = new PageRuns();
+    /** Null where nobody asks for them. */
+    private PageHashes hashes;
+    private int length;
+    private Packed packed;
+
+    /**
+     * What a packer made of the plain bytes.
+     *
+     * @param bytes of {@code codec}; the rest up to a whole page is zeros
+     */
+    record Packed(int bytes, Codec codec, long checksum, byte[] digest, byte[] seal) { }
 
     Slot(PageBuffers buffers) {
         this.buffers = buffers;
@@ -41,15 +41,14 @@ final class Slot {
     void begin(MemoryJob owner) {
         job = owner;
         pages = 0;
-        runs = 0;
-        stored = 0;
+        length = 0;
+        packed = null;
+        runs.clear();
         held = buffers.take();
-        buffer = held.memory();
     }
 
     void drop() {
         job = null;
-        buffer = null;
         if (held != null) {
             buffers.giveBack(held);
             held = null;
@@ -62,7 +61,7 @@ final class Slot {
 
     /** Where the next {@code length} bytes of pages go; they count once {@link #filled} was called. */
     MemorySegment next(int length) {
-        return buffer.asSlice((long) pages * Range.PAGE, length);
+        return held.memory().asSlice((long) pages * Range.PAGE, length);
     }
 
     void filled(long address, int length) {
@@ -71,74 +70,82 @@ final class Slot {
         }
     }
 
-    /** Finds the runs, moves the data to the front and computes the checksums. */
-    void scan(Checksum checksum) {
-        findRuns();
-        for (int run = 0; run < runs; run++) {
-            if (!zero[run]) {
-                long from = (long) firstPage[run] * Range.PAGE;
-                int length = runPages[run] * Range.PAGE;
-                checksums[run] = checksum.compute(buffer, from, length, digests, run * Checksum.DIGEST_BYTES);
-                if (from != stored) {
-                    MemorySegment.copy(buffer, from, buffer, stored, length);
+    int pages() {
+        return pages;
+    }
+
+    PageBuffer held() {
+        return held;
+    }
+
+    /** A second buffer, for what is packed; it goes to {@link #packed} or is given back. */
+    PageBuffers buffers() {
+        return buffers;
+    }
+
+    /**
+     * Finds what must be stored and moves it to the front.
+     *
+     * @param bytes the pages, to be held against those of the checkpoint before; null where nobody asks for that
+     * @return how many bytes must be stored
+     */
+    int select(byte[] bytes) {
+        if (bytes != null) {
+            hashes = hashes == null ? new PageHashes() : hashes;
+            hashes.compute(bytes, pages);
+        }
+        runs.find(held.memory(), addresses, pages, hashes, job.previous());
+        for (int run = 0; run < runs.count(); run++) {
+            if (runs.kind(run) == PageRuns.Kind.STORED) {
+                long from = (long) runs.first(run) * Range.PAGE;
+                int size = runs.pages(run) * Range.PAGE;
+                if (from != length) {
+                    MemorySegment.copy(held.memory(), from, held.memory(), length, size);
                 }
-                stored += length;
+                length += size;
             }
         }
+        return length;
     }
 
-    private void findRuns() {
-        for (int page = 0; page < pages; page++) {
-            boolean isZero = MemorySegment.mismatch(buffer, (long) page * Range.PAGE, (long) (page + 1) * Range.PAGE,
-                    ZEROS, 0, Range.PAGE) < 0;
-            boolean adjacent = page > 0 && addresses[page] == addresses[page - 1] + Range.PAGE;
-            if (adjacent && zero[runs - 1] == isZero) {
-                runPages[runs - 1]++;
-            } else if (adjacent && !isZero && isSmallHole(runs - 1)) {
-                runPages[runs - 2] += runPages[runs - 1] + 1;
-                runs--;
-            } else {
-                firstPage[runs] = page;
-                runPages[runs] = 1;
-                zero[runs] = isZero;
-                runs++;
-            }
+    /** The block is now in {@code other}, when not null; the buffer of the plain bytes is free again. */
+    void packed(Packed how, PageBuffer other) {
+        packed = how;
+        if (other != null) {
+            buffers.giveBack(held);
+            held = other;
         }
-    }
-
-    /** Whether a run is a few zero pages that directly follow data. */
-    private boolean isSmallHole(int run) {
-        return run > 0 && zero[run] && !zero[run - 1] && runPages[run] < SMALLEST_HOLE
-                && addresses[firstPage[run]] == addresses[firstPage[run] - 1] + Range.PAGE;
     }
 
     /** The data to append, {@code null} when there is none. */
     ByteBuffer data() {
-        return stored == 0 ? null : held.view().limit(stored).position(0);
+        return packed == null ? null : held.view().limit(Block.padded(packed.bytes())).position(0);
     }
 
-    /** Adds the rows of this slot's runs; the data begins at {@code offset} of the stripe file. */
-    void describe(int stripe, long offset, boolean withDigest, ChunkLog log) {
-        long at = offset;
-        for (int run = 0; run < runs; run++) {
-            long address = addresses[firstPage[run]];
-            long length = (long) runPages[run] * Range.PAGE;
-            if (zero[run]) {
-                log.add(Chunk.zero(job.process(), address, length));
-            } else {
-                byte[] digest = withDigest ? java.util.Arrays.copyOfRange(digests, run * Checksum.DIGEST_BYTES,
-                        (run + 1) * Checksum.DIGEST_BYTES) : null;
-                log.add(new Chunk(job.process(), address, length, stripe, at, checksums[run], Chunk.Kind.DATA, digest));
-                at += length;
-            }
+    /** Adds the rows of this slot; the block begins at {@code offset} of the stripe file. */
+    void describe(int stripe, long offset, StripeLog log) {
+        int number = packed == null ? -1
+                : log.add(new Block(stripe, offset, length, packed.bytes(), packed.codec(), packed.checksum(), packed.digest(), packed.seal()));
+        int within = 0;
+        for (int run = 0; run < runs.count(); run++) {
+            Chunk chunk = runs.chunk(run, job.process(), addresses[runs.first(run)], log.checkpoint(), within);
+            boolean stored = runs.kind(run) == PageRuns.Kind.STORED;
+            boolean hashed = hashes != null && runs.kind(run) != PageRuns.Kind.ZERO;
+            log.add(new HashedChunk(stored ? chunk.inBlock(number) : chunk, hashed ? hashes.copy(runs.first(run), runs.pages(run)) : null));
+            within += stored ? (int) chunk.length() : 0;
         }
     }
 
-    long zeroBytes() {
-        return (long) pages * Range.PAGE - stored;
+    /** Bytes of zeros that are not stored, and of pages that an older checkpoint has. */
+    long bytes(PageRuns.Kind kind) {
+        long bytes = 0;
+        for (int run = 0; run < runs.count(); run++) {
+            bytes += runs.kind(run) == kind ? (long) runs.pages(run) * Range.PAGE : 0;
+        }
+        return bytes;
     }
 
     long storedBytes() {
-        return stored;
+        return packed == null ? 0 : Block.padded(packed.bytes());
     }
 }

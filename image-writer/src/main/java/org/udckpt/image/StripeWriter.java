@@ -15,9 +15,8 @@ final class StripeWriter implements Closeable {
     private final int stripe;
     private final Path file;
     private final StorageIo.Output output;
-    private final boolean withDigest;
     private final RateLimit rate;
-    private final ChunkLog log = new ChunkLog();
+    private final StripeLog log;
     private final Histogram latency = new Histogram(3);
     private final Slot[] slots = new Slot[GATHER];
     private final ByteBuffer[] buffers = new ByteBuffer[GATHER];
@@ -25,12 +24,12 @@ final class StripeWriter implements Closeable {
     private boolean closed;
     private long length;
 
-    StripeWriter(int stripe, Path file, StorageIo.Output output, Manifest.Integrity integrity, RateLimit rate) {
+    StripeWriter(int stripe, Path file, StorageIo.Output output, StripeLog log, RateLimit rate) {
         this.stripe = stripe;
         this.file = file;
         this.output = output;
+        this.log = log;
         this.rate = rate;
-        this.withDigest = integrity == Manifest.Integrity.SHA256;
     }
 
     void accept(Slot slot, MemoryPipeline pipeline) {
@@ -64,7 +63,7 @@ final class StripeWriter implements Closeable {
         long at = length;
         for (int i = 0; i < gathered; i++) {
             ByteBuffer data = slots[i].data();
-            slots[i].describe(stripe, at, withDigest, log);
+            slots[i].describe(stripe, at, log);
             if (data != null) {
                 buffers[count++] = data;
                 at += data.remaining();
@@ -79,16 +78,16 @@ final class StripeWriter implements Closeable {
     }
 
     /** Makes the file durable and checks that the file system agrees about its length. */
-    Manifest.FileEntry finish(String chunksTable) throws IOException {
+    Manifest.FileEntry finish(String blocksTable) throws IOException {
         output.sync();
         if (output.length() != length) {
             throw new ImageError.Corrupt(file, -1, output.length() + " bytes long after " + length + " were written");
         }
         close();
-        return Manifest.FileEntry.stripe(file.getFileName().toString(), length, chunksTable);
+        return Manifest.FileEntry.stripe(file.getFileName().toString(), length, blocksTable);
     }
 
-    ChunkLog log() {
+    StripeLog log() {
         return log;
     }
 

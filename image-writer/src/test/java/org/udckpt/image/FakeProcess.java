@@ -31,12 +31,35 @@ final class FakeProcess implements PageSource {
             if (random.nextInt(5) == 0) {
                 zero = !zero;
             }
-            if (!zero) {
+            if (!zero && random.nextInt(4) == 0) {
+                byte[] noise = new byte[Range.PAGE];
+                random.nextBytes(noise);
+                System.arraycopy(noise, 0, bytes, page * Range.PAGE, Range.PAGE);
+            } else if (!zero) {
                 // One byte is enough to make a page count, wherever it is.
                 bytes[page * Range.PAGE + random.nextInt(Range.PAGE)] = (byte) (1 + random.nextInt(255));
             }
         }
         return bytes;
+    }
+
+    /** Writes to a few pages, clears some, takes away and adds ranges. */
+    void goOn(Random random) {
+        for (byte[] bytes : memory.values()) {
+            for (int page = 0; page < bytes.length / Range.PAGE; page++) {
+                switch (random.nextInt(12)) {
+                    case 0 -> bytes[page * Range.PAGE + random.nextInt(Range.PAGE)]++;
+                    case 1 -> Arrays.fill(bytes, page * Range.PAGE, (page + 1) * Range.PAGE, (byte) 0);
+                    default -> { }
+                }
+            }
+        }
+        if (random.nextInt(3) == 0 && memory.size() > 1) {
+            memory.remove(memory.firstKey());
+        }
+        if (random.nextInt(3) == 0) {
+            memory.put(memory.lastEntry().getKey() + memory.lastEntry().getValue().length + 5L * Range.PAGE, content(random, 1 + random.nextInt(20)));
+        }
     }
 
     List<Range> ranges() {

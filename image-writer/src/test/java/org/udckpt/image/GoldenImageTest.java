@@ -15,10 +15,13 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * An image as format version 1 was first written, kept in the resources: whatever changes, it must stay readable, or
- * the format's version must. {@link #main} made it.
+ * Images as each version of the format was first written, kept in the resources: whatever changes, they must stay readable, or
+ * the format's version must. {@link #main} makes those of the present version: a whole one, one that holds what changed since,
+ * compressed, and an encrypted one.
  */
 @Timeout(90)
 class GoldenImageTest {
@@ -35,23 +38,29 @@ class GoldenImageTest {
     Path temp;
 
     /** The directory name is part of what is sealed. */
-    private Path golden() throws Exception {
-        Path copy = Files.createDirectory(temp.resolve("ckpt-0001"));
-        var manifest = GoldenImageTest.class.getResource("/golden-v1/ckpt-0001/manifest");
-        assertNotNull(manifest, "the golden image is not among the resources");
-        try (var files = Files.list(Path.of(manifest.toURI()).getParent())) {
-            for (Path file : files.toList()) {
-                Files.copy(file, copy.resolve(file.getFileName()));
+    private Path golden(int version, int checkpoint) throws Exception {
+        for (int id = 1; id <= checkpoint; id++) {
+            Path copy = Files.createDirectory(temp.resolve(ImageNames.directory(id)));
+            var manifest = GoldenImageTest.class.getResource("/golden-v" + version + "/" + ImageNames.directory(id) + "/manifest");
+            assertNotNull(manifest, "the golden image is not among the resources");
+            try (var files = Files.list(Path.of(manifest.toURI()).getParent())) {
+                for (Path file : files.toList()) {
+                    Files.copy(file, copy.resolve(file.getFileName()));
+                }
             }
         }
-        return copy;
+        return temp.resolve(ImageNames.directory(checkpoint));
     }
 
-    @Test
-    void versionOneIsStillRead() throws Exception {
-        try (CheckpointReader reader = CheckpointReader.open(golden(), Images.KEY)) {
+    @ParameterizedTest(name = "version {0}, checkpoint {1}")
+    @CsvSource({"1, 1", "2, 1", "2, 2", "2, 3"})
+    void everyVersionIsStillRead(int version, int checkpoint) throws Exception {
+        try (CheckpointReader reader = CheckpointReader.open(golden(version, checkpoint), Images.SECRET_KEY)) {
             reader.verify((_, _) -> { });
             Manifest manifest = reader.manifest();
+            assertEquals(version, manifest.version());
+            assertEquals(checkpoint == 2, !manifest.bases().isEmpty());
+            assertEquals(checkpoint == 3, manifest.encryption() != null);
             assertEquals(Instant.parse("2026-11-21T00:00:00Z"), manifest.takenAt());
             assertEquals(Map.of("job", "golden"), Map.copyOf(manifest.labels()));
             assertEquals(List.of(new Manifest.Node(0, "host a"), new Manifest.Node(1, "host b")), manifest.nodes());
@@ -65,31 +74,40 @@ class GoldenImageTest {
             for (int node = 0; node < 2; node++) {
                 byte[] memory = new byte[8 * Range.PAGE];
                 reader.memory(node, 10).read(0x7000, MemorySegment.ofArray(memory));
-                assertArrayEquals(memory(node), memory);
+                assertArrayEquals(memory(node, checkpoint), memory);
             }
         }
     }
 
     @Test
     void anotherTypeDoesNotFit() throws Exception {
-        try (CheckpointReader reader = CheckpointReader.open(golden(), Images.KEY)) {
+        try (CheckpointReader reader = CheckpointReader.open(golden(2, 1), Images.KEY)) {
             assertThrows(ImageError.Corrupt.class, () -> reader.table("things", Everything.class));
         }
     }
 
-    private static byte[] memory(int node) {
+    private static byte[] memory(int node, int checkpoint) {
         byte[] memory = new byte[8 * Range.PAGE];
         java.util.Arrays.fill(memory, 0, Range.PAGE, (byte) (1 + node));
         memory[7 * Range.PAGE + 1] = 9;
+        if (checkpoint > 1) {
+            java.util.Arrays.fill(memory, 2 * Range.PAGE, 5 * Range.PAGE, (byte) checkpoint);
+        }
         return memory;
     }
 
-    /** Argument: the directory to write the image to. */
+    /** Argument: the directory to write the images to. */
     public static void main(String[] args) throws IOException {
-        WriterOptions options = Images.options().withStripes(1);
-        try (CheckpointWriter writer = CheckpointWriter.create(Path.of(args[0]), options)) {
+        WriterOptions options = Images.options().withStripes(1).withForm(ImageForm.PLAIN.withIncremental(true));
+        History first = write(Path.of(args[0]), options, null, 1);
+        write(Path.of(args[0]), options.withForm(ImageForm.PLAIN.withZstdLevel(3)), first, 2);
+        write(Path.of(args[0]), Images.encrypted().withStripes(1), null, 3);
+    }
+
+    private static History write(Path parent, WriterOptions options, History previous, int checkpoint) throws IOException {
+        try (CheckpointWriter writer = CheckpointWriter.create(parent, options, previous)) {
             for (int i = 0; i < 2; i++) {
-                byte[] memory = memory(i);
+                byte[] memory = memory(i, checkpoint);
                 NodeWriter node = writer.node(i, i == 0 ? "host a" : "host b");
                 node.memory(10, List.of(new Range(0x7000, memory.length)), (address, into) -> {
                     into.copyFrom(MemorySegment.ofArray(memory).asSlice(address - 0x7000, into.byteSize()));
@@ -101,6 +119,7 @@ class GoldenImageTest {
                     new int[] {3}, new long[] {4, 5}, Phase.RESUME)));
             writer.statistics(List.of(new PhaseTime(0, Phase.SUSPEND, 1), new PhaseTime(0, Phase.RESUME, 2), new PhaseTime(1, Phase.DRAIN, 2)));
             writer.commit(new CheckpointInfo(2, Instant.parse("2026-11-21T00:00:00Z"), "x86_64", Map.of("job", "golden")));
+            return writer.history();
         }
     }
 }

@@ -10,6 +10,8 @@ import java.util.Random;
 /** Small checkpoints for tests. */
 final class Images {
     static final ImageKey KEY = ImageKey.of("0123456789abcdef0123456789abcdef".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+    /** The same, for encrypted images. */
+    static final ImageKey SECRET_KEY = KEY.with(EncryptionSecret.of("a secret of thirty-two bytes ...".getBytes(java.nio.charset.StandardCharsets.US_ASCII)));
     static final CheckpointInfo INFO = new CheckpointInfo(2, Instant.parse("2026-11-21T01:02:03.5Z"), "x86_64",
             Map.of("job", "cg 4 ranks", "empty", "", "odd", "100% \u00fc\n"));
 
@@ -29,6 +31,18 @@ final class Images {
 
     static List<FakeProcess> processes(Random random, int count) {
         return java.util.stream.IntStream.range(0, count).mapToObj(i -> new FakeProcess(100 + i, random, 1 + random.nextInt(30), 40)).toList();
+    }
+
+    static WriterOptions encrypted() {
+        return WriterOptions.of(SECRET_KEY).withBufferBytes(4 << 20);
+    }
+
+    /** As {@link #options}, compressed, encrypted, checked as chance has it; all that it writes can be read with {@link #SECRET_KEY}. */
+    static WriterOptions randomOptions(Random random) {
+        WriterOptions options = WriterOptions.of(random.nextBoolean() ? KEY : SECRET_KEY).withBufferBytes(4 << 20);
+        Manifest.Integrity integrity = random.nextBoolean() ? Manifest.Integrity.SHA256 : Manifest.Integrity.XXH3;
+        return options.withStripes(1 + random.nextInt(3)).withDirect(random.nextBoolean())
+                .withForm(new ImageForm(integrity, random.nextInt(3), random.nextBoolean()));
     }
 
     /** Writes a checkpoint with the given processes on one node. */
@@ -51,7 +65,7 @@ final class Images {
     }
 
     static void assertHolds(Path checkpoint, List<FakeProcess> processes) throws IOException {
-        try (CheckpointReader reader = CheckpointReader.open(checkpoint, KEY)) {
+        try (CheckpointReader reader = CheckpointReader.open(checkpoint, SECRET_KEY)) {
             for (FakeProcess process : processes) {
                 process.assertEqualTo(reader.memory(process.id));
             }

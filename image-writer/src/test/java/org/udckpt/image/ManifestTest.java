@@ -18,16 +18,19 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(180)
 class ManifestTest {
     private static final Path FILE = Path.of("manifest");
-    private static final Manifest MANIFEST = new Manifest(7, Instant.parse("2026-01-02T03:04:05.000000006Z"), "x86_64",
+    private static final Manifest MANIFEST = new Manifest(Manifest.VERSION, 7, Instant.parse("2026-01-02T03:04:05.000000006Z"), "x86_64",
             Manifest.Integrity.SHA256, 4, 1L << 40, 123, 5, 4, 3,
+            new Manifest.Encryption(ImageCipher.NAME, "cd".repeat(32), "ef".repeat(16)),
+            List.of(new Manifest.Base(2, "12".repeat(32)), new Manifest.Base(6, "34".repeat(32))),
             new TreeMap<>(Map.of("command", "a b\n%c", "e", "", "unicode", "\u00fc\uD83D\uDE00")),
             List.of(new Manifest.Node(0, "host a"), new Manifest.Node(3, "")),
             List.of(Manifest.FileEntry.table("job.phases.arrow", 17, "ab".repeat(32)),
-                    Manifest.FileEntry.stripe("node-0000.stripe-00", 4096, "node-0000.chunks.arrow")));
+                    Manifest.FileEntry.stripe("node-0000.stripe-00", 4096, "node-0000.blocks.arrow")));
 
     @Test
     void everyFieldComesBack() throws Exception {
-        assertEquals(MANIFEST, ManifestParser.open(ManifestText.seal(MANIFEST, Images.KEY), Images.KEY, FILE));
+        byte[] sealed = ManifestText.seal(MANIFEST, Images.KEY);
+        assertEquals(new Sealed(MANIFEST, ManifestText.mac(sealed)), ManifestParser.open(sealed, Images.KEY, FILE));
     }
 
     @Test
@@ -52,7 +55,7 @@ class ManifestTest {
         for (int i = 0; i < 30_000; i++) {
             byte[] bad = reseal(damage(body, random));
             try {
-                Manifest read = ManifestParser.open(bad, Images.KEY, FILE);
+                Manifest read = ManifestParser.open(bad, Images.KEY, FILE).manifest();
                 assertEquals(new String(bad, StandardCharsets.US_ASCII),
                         new String(ManifestText.seal(read, Images.KEY), StandardCharsets.US_ASCII));
             } catch (ImageError e) {
@@ -92,7 +95,7 @@ class ManifestTest {
     @Test
     void noNameLeadsOutOfTheDirectory() {
         for (String name : List.of("../x", "/etc/passwd", "node-0000.stripe-00/../../x", "writer", "manifest")) {
-            Manifest bad = new Manifest(1, Instant.EPOCH, "x", Manifest.Integrity.XXH3, 0, 0, 0, 0, 0, 0, new TreeMap<>(), List.of(),
+            Manifest bad = new Manifest(Manifest.VERSION, 1, Instant.EPOCH, "x", Manifest.Integrity.XXH3, 0, 0, 0, 0, 0, 0, null, List.of(), new TreeMap<>(), List.of(),
                     List.of(Manifest.FileEntry.table(name, 1, "ab".repeat(32))));
             assertThrows(ImageError.Corrupt.class, () -> ManifestParser.open(ManifestText.seal(bad, Images.KEY), Images.KEY, FILE), name);
         }

@@ -27,15 +27,14 @@ class RoundTripTest {
     @Test
     void randomMemoryComesBack() throws Exception {
         Random random = new Random(Images.seed("RoundTripTest"));
-        for (int i = 0; i < 12; i++) {
+        for (int i = 0; i < 24; i++) {
             List<FakeProcess> processes = Images.processes(random, 1 + random.nextInt(4));
-            WriterOptions options = Images.options().withStripes(1 + random.nextInt(3)).withDirect(random.nextBoolean())
-                    .withIntegrity(random.nextBoolean() ? Manifest.Integrity.SHA256 : Manifest.Integrity.XXH3);
+            WriterOptions options = Images.randomOptions(random);
             Manifest manifest = Images.write(temp.resolve("c"), options, processes);
             Path checkpoint = temp.resolve("c").resolve(ImageNames.directory(manifest.id()));
             assertEquals(processes.stream().mapToLong(FakeProcess::bytes).sum(), manifest.bytes());
             Images.assertHolds(checkpoint, processes);
-            try (CheckpointReader reader = CheckpointReader.open(checkpoint, Images.KEY)) {
+            try (CheckpointReader reader = CheckpointReader.open(checkpoint, Images.SECRET_KEY)) {
                 long[] last = new long[1];
                 reader.verify((done, total) -> {
                     assertTrue(done > last[0] && done <= total, done + " of " + total);

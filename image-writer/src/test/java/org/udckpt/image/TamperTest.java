@@ -15,10 +15,28 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Changed images are refused by name. Checkpoint 1 is good, 2 is changed. */
 @Timeout(180)
+@ParameterizedClass
+@EnumSource
 class TamperTest {
+    enum Form {
+        PLAIN(Images.options()), COMPRESSED(Images.options().withForm(ImageForm.PLAIN.withZstdLevel(1))), ENCRYPTED(Images.encrypted()),
+        COMPRESSED_AND_ENCRYPTED(Images.encrypted().withForm(ImageForm.PLAIN.withZstdLevel(1))), NO_DIGESTS(Images.options().withForm(new ImageForm(Manifest.Integrity.XXH3, 1, false)));
+
+        private final WriterOptions options;
+
+        Form(WriterOptions options) {
+            this.options = options;
+        }
+    }
+
+    @Parameter
+    private Form form;
     @TempDir
     Path temp;
     private Path parent;
@@ -28,13 +46,13 @@ class TamperTest {
     void write() throws IOException {
         parent = temp.resolve("c");
         target = parent.resolve("ckpt-0002");
-        Images.write(parent, Images.options(), Images.processes(new Random(3), 2));
-        Images.write(parent, Images.options(), Images.processes(new Random(4), 2));
+        Images.write(parent, form.options, Images.processes(new Random(3), 2));
+        Images.write(parent, form.options, Images.processes(new Random(4), 2));
     }
 
     private ImageError refused(String where) {
         return assertThrows(ImageError.class, () -> {
-            try (CheckpointReader reader = CheckpointReader.open(target, Images.KEY)) {
+            try (CheckpointReader reader = CheckpointReader.open(target, Images.SECRET_KEY)) {
                 reader.verify((_, _) -> { });
             }
         }, where);
@@ -60,23 +78,24 @@ class TamperTest {
                 ImageError error = refused(file + " at " + at);
                 assertEquals(file, error.file());
                 if (file.getFileName().toString().contains("stripe")) {
-                    assertTrue(error.offset() <= at && error.offset() + Chunk.MAX_LENGTH > at, error + ", flipped at " + at);
-                    assertTrue(error.getMessage().matches("(?s).*process 10[01] \\(node 0, host a\\): chunk \\d+ .*mismatch; "
+                    assertTrue(error.offset() <= at && error.offset() + Block.MAX_LENGTH > at, error + ", flipped at " + at);
+                    assertTrue(error.getMessage().matches("(?s).*process 10[01].* \\(node 0, host a\\): block \\d+ .*mismatch; "
                             + "the newest complete checkpoint before it is ckpt-0001"), error.getMessage());
                 }
             }
             Files.write(file, good);
         }
-        try (CheckpointReader reader = CheckpointReader.open(target, Images.KEY)) {
+        try (CheckpointReader reader = CheckpointReader.open(target, Images.SECRET_KEY)) {
             reader.verify((_, _) -> { });
         }
     }
 
     @Test
-    void everyStoredChunkIsUnderADigest() throws Exception {
-        try (CheckpointReader reader = CheckpointReader.open(target, Images.KEY)) {
-            for (Chunk chunk : reader.memory(100).chunks()) {
-                assertEquals(chunk.kind() == Chunk.Kind.DATA, chunk.digest() != null);
+    void everyBlockIsUnderADigestOrATag() throws Exception {
+        try (CheckpointReader reader = CheckpointReader.open(target, Images.SECRET_KEY)) {
+            for (Block block : reader.table("blocks", Block.class)) {
+                assertEquals(form == Form.PLAIN || form == Form.COMPRESSED, block.digest() != null);
+                assertEquals(form == Form.ENCRYPTED || form == Form.COMPRESSED_AND_ENCRYPTED, block.seal() != null);
             }
         }
     }
@@ -101,7 +120,7 @@ class TamperTest {
         for (Path file : files()) {
             Path away = temp.resolve("away");
             Files.move(file, away);
-            assertEquals(file, assertThrows(ImageError.Missing.class, () -> CheckpointReader.open(target, Images.KEY)).file());
+            assertEquals(file, assertThrows(ImageError.Missing.class, () -> CheckpointReader.open(target, Images.SECRET_KEY)).file());
             Files.move(away, file);
         }
     }
@@ -144,9 +163,9 @@ class TamperTest {
         for (Path file : files()) {
             Files.copy(file, copy.resolve(file.getFileName()));
         }
-        ImageError error = assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.open(copy, Images.KEY));
+        ImageError error = assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.open(copy, Images.SECRET_KEY));
         assertTrue(error.getMessage().contains("belongs to ckpt-0002"), error.getMessage());
-        assertEquals(2, new Catalogue(parent, Images.KEY).newestComplete().orElseThrow().id());
+        assertEquals(2, new Catalogue(parent, Images.SECRET_KEY).newestComplete().orElseThrow().id());
     }
 
     @Test
@@ -160,9 +179,9 @@ class TamperTest {
     void otherVersionsAreToldApart() throws Exception {
         Path manifest = target.resolve("manifest");
         String text = Files.readString(manifest, StandardCharsets.US_ASCII);
-        Files.writeString(manifest, text.replaceFirst("udckpt-image 1", "udckpt-image 2"));
-        assertThrows(ImageError.TooNew.class, () -> CheckpointReader.open(target, Images.KEY));
-        Files.writeString(manifest, text.replaceFirst("udckpt-image 1", "udckpt-image 0"));
-        assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.open(target, Images.KEY));
+        Files.writeString(manifest, text.replaceFirst("udckpt-image 2", "udckpt-image 3"));
+        assertThrows(ImageError.TooNew.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
+        Files.writeString(manifest, text.replaceFirst("udckpt-image 2", "udckpt-image 0"));
+        assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
     }
 }
