@@ -59,6 +59,15 @@ public abstract sealed class ImageError extends IOException {
         }
     }
 
+    /** The image is encrypted, and the reader has not the key. */
+    public static final class Locked extends ImageError {
+        private static final long serialVersionUID = 1L;
+
+        public Locked(Path file, String what) {
+            super(file, -1, what, null);
+        }
+    }
+
     /** Written by a version of the format that this program no longer reads. */
     public static final class TooOld extends ImageError {
         private static final long serialVersionUID = 1L;

@@ -40,18 +40,18 @@ final class ImageFiles {
         return io;
     }
 
-    /** Null when the checkpoint is not encrypted. @throws ImageError.Foreign without the secret that it was encrypted with */
+    /** Null when the checkpoint is not encrypted. @throws ImageError.Locked without the secret that it was encrypted with */
     ImageCipher cipher() throws ImageError {
         if (manifest.encryption() == null || cipher != null) {
             return cipher;
         }
         Path file = directory.resolve(ImageNames.MANIFEST);
         if (key.encryption() == null) {
-            throw new ImageError.Foreign(file, "the image is encrypted; say where its key is: --encrypt file:PATH or command:COMMAND");
+            throw new ImageError.Locked(file, "the image is encrypted; say where its key is: --encrypt file:PATH or command:COMMAND");
         }
         ImageCipher right = ImageCipher.of(manifest.encryption(), key.encryption());
         if (right == null) {
-            throw new ImageError.Foreign(file, "the image was encrypted with another key than the one that --encrypt (UDCKPT_ENCRYPT) names");
+            throw new ImageError.Locked(file, "the image was encrypted with another key than the one that --encrypt (UDCKPT_ENCRYPT) names");
         }
         cipher = right;
         return right;

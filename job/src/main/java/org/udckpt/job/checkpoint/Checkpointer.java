@@ -31,7 +31,7 @@ public final class Checkpointer implements AutoCloseable {
 
     private final Job job;
     private final Semaphore one = new Semaphore(1);
-    private final WriterOptions options;
+    private final ImageChain chain;
     private final SlowdownMeter slowdown;
     private volatile Consumer<Taken> listener = taken -> { };
     private final LifeStatistics statistics = new LifeStatistics();
@@ -42,7 +42,7 @@ public final class Checkpointer implements AutoCloseable {
     /** @param options of its images */
     public Checkpointer(Job job, WriterOptions options) {
         this.job = job;
-        this.options = options;
+        this.chain = new ImageChain(job, options);
         this.slowdown = new SlowdownMeter(job::sends, System::nanoTime);
     }
 
@@ -86,7 +86,7 @@ public final class Checkpointer implements AutoCloseable {
         boolean handedOver = false;
         try {
             cleanOnce();
-            ImageWrite image = new ImageWrite(job.facts(), options);
+            ImageWrite image = new ImageWrite(job.facts(), chain);
             Frozen frozen;
             try {
                 slowdown.stops();
@@ -171,7 +171,7 @@ public final class Checkpointer implements AutoCloseable {
             return;
         }
         cleaned = true;
-        List<Catalogue.Entry> removed = new Catalogue(job.imageDirectory(), Keys.user()).clean();
+        List<Catalogue.Entry> removed = new Catalogue(job.imageDirectory(), Keys.user(job.settings())).clean();
         removed.forEach(entry -> Messages.info("removed " + entry.name() + ", whose writer had died"));
     }
 
@@ -182,7 +182,7 @@ public final class Checkpointer implements AutoCloseable {
             return;
         }
         try {
-            new Catalogue(job.imageDirectory(), Keys.user()).prune(keep);
+            new Catalogue(job.imageDirectory(), Keys.user(job.settings())).prune(keep);
         } catch (IOException | RuntimeException e) {
             Messages.error("old checkpoints stay: " + e.getMessage(), e);
         }

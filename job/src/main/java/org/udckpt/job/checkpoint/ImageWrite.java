@@ -1,8 +1,6 @@
 package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,9 +10,7 @@ import org.udckpt.image.Manifest;
 import org.udckpt.image.NodeWriter;
 import org.udckpt.image.Range;
 import org.udckpt.image.WriteMeter;
-import org.udckpt.image.WriterOptions;
 import org.udckpt.job.agent.JobFacts;
-import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.MemoryRow;
@@ -28,18 +24,14 @@ final class ImageWrite implements AutoCloseable {
 
     private final JobFacts facts;
     private final WriteMeter meter = new WriteMeter();
+    private final ImageChain chain;
     private final CheckpointWriter writer;
 
     /** Makes the checkpoint's directory, so that what is wrong with it is known before the job is stopped. */
-    ImageWrite(JobFacts facts, WriterOptions options) {
+    ImageWrite(JobFacts facts, ImageChain chain) {
         this.facts = facts;
-        Path directory = facts.imageDirectory();
-        try {
-            Files.createDirectories(directory.getParent());
-            writer = CheckpointWriter.create(directory, options.withMeter(meter));
-        } catch (IOException e) {
-            throw Failure.of("beginning a checkpoint in " + directory, e);
-        }
+        this.chain = chain;
+        this.writer = chain.begin(meter);
     }
 
     String id() {
@@ -74,8 +66,10 @@ final class ImageWrite implements AutoCloseable {
         node.table("rank-phases", PhaseTimes.class, frozen.capture().times());
         writer.statistics(frozen.times());
         JobState state = frozen.state();
-        return writer.commit(new CheckpointInfo(state.layout().ranks(), frozen.takenAt(), "x86_64",
+        Manifest manifest = writer.commit(new CheckpointInfo(state.layout().ranks(), frozen.takenAt(), "x86_64",
                 Map.of("job", facts.name(), "program", state.row().program(), "generation", Integer.toString(facts.generation()))));
+        chain.complete(writer);
+        return manifest;
     }
 
     private static List<Range> ranges(long[] extents) {

@@ -24,9 +24,24 @@ final class CheckpointOptions {
     @picocli.CommandLine.Option(names = "--buffer", paramLabel = "BYTES", description = "memory for pages on their way to storage; default: 256M")
     private String buffer;
 
+    @picocli.CommandLine.Option(names = "--full-every", paramLabel = "N",
+            description = "each N-th checkpoint holds everything, the others what changed since; default: 8 with --interval and without --keep, else 1")
+    private String fullEvery;
+
+    @picocli.CommandLine.Option(names = "--compress", paramLabel = "none|zstd[:LEVEL]", description = "compress images; default: none")
+    private String compress;
+
+    @picocli.CommandLine.Option(names = "--integrity", paramLabel = "sha256|xxh3", description = "what protects memory in images; default: sha256")
+    private String integrity;
+
+    @picocli.CommandLine.Option(names = "--encrypt", paramLabel = "file:PATH|command:COMMAND",
+            description = "encrypt images (and read encrypted ones) with the key that a file or a command gives")
+    private String encrypt;
+
     /** Lays those that were given over the settings. */
     Settings over(Settings settings) {
         return settings.flag(Option.INTERVAL, interval).flag(Option.MTBF, mtbf).flag(Option.KEEP, keep)
-                .flag(Option.MAX_RATE, maxRate).flag(Option.IO_IDLE, ioIdle ? "true" : null).flag(Option.BUFFER, buffer);
+                .flag(Option.MAX_RATE, maxRate).flag(Option.IO_IDLE, ioIdle ? "true" : null).flag(Option.BUFFER, buffer)
+                .flag(Option.FULL_EVERY, fullEvery).flag(Option.COMPRESS, compress).flag(Option.INTEGRITY, integrity).flag(Option.ENCRYPT, encrypt);
     }
 }

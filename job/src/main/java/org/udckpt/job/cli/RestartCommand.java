@@ -42,7 +42,7 @@ final class RestartCommand implements Callable<Integer> {
         DeviceChoice.resolve(settings);
         ImageOptions.check(settings);
         HostLayout layout = hosts == null ? null : HostLayout.parse(hosts, null);
-        ImageLocation location = ImageLocation.find(image, Keys.user());
+        ImageLocation location = ImageLocation.find(image, Keys.user(settings));
         try (Job job = Restart.start(settings, Installation.find(settings), location, name, layout)) {
             return job.await();
         }

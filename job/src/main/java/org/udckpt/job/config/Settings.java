@@ -180,7 +180,8 @@ public final class Settings {
         };
     }
 
-    private Failure bad(Option option, String wanted) {
+    /** What to throw for a value that is none; {@code wanted} says what would be one. */
+    public Failure bad(Option option, String wanted) {
         Value value = values.get(option);
         return new Failure(ExitCode.USAGE, value.origin() + ": '" + value.text() + "' is not a value for " + option.key() + "; give " + wanted);
     }

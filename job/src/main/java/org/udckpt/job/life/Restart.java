@@ -53,7 +53,7 @@ public final class Restart {
      */
     public static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout) {
         String what = "restart from " + location.entry().directory();
-        try (CheckpointReader reader = location.open(Keys.user())) {
+        try (CheckpointReader reader = location.open(Keys.user(settings))) {
             Restart restart = new Restart(settings, installation, reader);
             restart.checkMachine();
             return restart.run(location, name, layout);

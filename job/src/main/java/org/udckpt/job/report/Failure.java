@@ -41,6 +41,7 @@ public final class Failure extends RuntimeException {
             case ImageError.NoSpace e -> new Failure(ExitCode.NO_SPACE, what + ": " + e.getMessage(), e);
             case ImageError.TooOld e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + e.getMessage(), e);
             case ImageError.TooNew e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + e.getMessage(), e);
+            case ImageError.Locked e -> new Failure(ExitCode.PERMISSION, what + ": " + e.getMessage(), e);
             case ImageError e -> new Failure(ExitCode.CORRUPT, what + ": " + e.getMessage(), e);
             case CaptureRefused e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + e.getMessage(), e);
             case CaptureFailed e -> new Failure(ExitCode.BUSY, what + ": " + e.getMessage() + "; try again", e);

@@ -14,8 +14,9 @@ import org.udckpt.job.report.Failure;
 public final class ImageOptions {
     private ImageOptions() {}
 
-    /** Before a job is started: 69 where the system does not allow what is asked for. */
+    /** Before a job is started: every value and key is read, and 69 where the system does not allow what is asked for. */
     public static void check(Settings settings) {
+        of(settings);
         if (settings.truth(Option.IO_IDLE)) {
             tryBackground();
         }
@@ -25,7 +26,8 @@ public final class ImageOptions {
     public static WriterOptions of(Settings settings) {
         long rate = settings.bytes(Option.MAX_RATE, 0);
         Courtesy courtesy = new Courtesy(rate == 0 ? RateLimit.NONE : RateLimit.of(rate), settings.truth(Option.IO_IDLE));
-        return WriterOptions.of(Keys.user()).withBufferBytes(settings.bytes(Option.BUFFER, Settings.SMALLEST_BUFFER)).withCourtesy(courtesy);
+        return WriterOptions.of(Keys.user(settings)).withForm(FormSettings.of(settings))
+                .withBufferBytes(settings.bytes(Option.BUFFER, Settings.SMALLEST_BUFFER)).withCourtesy(courtesy);
     }
 
     /** In a thread of its own, which keeps the priorities. */

@@ -1,19 +1,45 @@
 package org.udckpt.job.store;
 
 import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.udckpt.image.EncryptionSecret;
 import org.udckpt.image.ImageKey;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 
-/** The user's key, which seals images. */
+/** The user's key, which seals images, and the one that encrypts them, where the settings name one. */
 public final class Keys {
+    /** By where it comes from: a command is asked once, it may be a person who answers. */
+    private static final Map<String, EncryptionSecret> SECRETS = new ConcurrentHashMap<>();
+
     private Keys() {}
 
+    /** By the files and the environment alone. */
     public static ImageKey user() {
+        return user(Settings.load());
+    }
+
+    public static ImageKey user(Settings settings) {
         try {
-            return ImageKey.ofUser(System.getenv());
+            ImageKey key = ImageKey.ofUser(System.getenv());
+            String source = settings.text(Option.ENCRYPT);
+            return source.isEmpty() ? key : key.with(secret(source));
+        } catch (IllegalArgumentException e) {
+            throw settings.bad(Option.ENCRYPT, "file:PATH or command:COMMAND");
         } catch (IOException e) {
-            throw new Failure(ExitCode.PERMISSION, "the key that seals images: " + e.getMessage(), e);
+            throw new Failure(ExitCode.PERMISSION, "the key of the images: " + e.getMessage(), e);
         }
+    }
+
+    private static EncryptionSecret secret(String source) throws IOException {
+        EncryptionSecret known = SECRETS.get(source);
+        if (known == null) {
+            known = EncryptionSecret.from(source);
+            SECRETS.put(source, known);
+        }
+        return known;
     }
 }

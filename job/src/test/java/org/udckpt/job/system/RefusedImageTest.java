@@ -36,8 +36,8 @@ class RefusedImageTest {
             rewrite(newest, text -> text.replace("\narchitecture", "\nlabel colour red\narchitecture"), false);
             refused(job, 65, newest, "manifest");
             Files.writeString(newest.resolve("manifest"), good);
-            rewrite(newest, text -> text.replaceFirst("udckpt-image 1\n", "udckpt-image 2\n"), true);
-            refused(job, 69, newest, "version 2", "use a newer one");
+            rewrite(newest, text -> text.replaceFirst("udckpt-image 2\n", "udckpt-image 3\n"), true);
+            refused(job, 69, newest, "version 3", "use a newer one");
             withoutACompleteOne(job, images, newest);
         }
     }
@@ -55,7 +55,7 @@ class RefusedImageTest {
     /** Neither one whose version is too new nor one that was never finished is taken. */
     private static void withoutACompleteOne(RunningJob job, Path images, Path tooNew) throws Exception {
         Files.delete(images.resolve("ckpt-0001/manifest"));
-        refused(job, 69, images, "version 2", "ckpt-0002");
+        refused(job, 69, images, "version 3", "ckpt-0002");
         Files.delete(tooNew.resolve("manifest"));
         refused(job, 66, images, "no complete checkpoint", "ckpt-0001, ckpt-0002");
         refused(job, 66, tooNew, "ckpt-0002", "not complete");

@@ -1,0 +1,60 @@
+package org.udckpt.job.checkpoint;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.udckpt.image.CheckpointWriter;
+import org.udckpt.image.History;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.WriteMeter;
+import org.udckpt.image.WriterOptions;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.FormSettings;
+
+/**
+ * The checkpoints of a job as they follow each other: which of them hold everything, and which only what changed since. For one
+ * thread at a time.
+ */
+final class ImageChain {
+    private final Job job;
+    private final WriterOptions options;
+    private History history;
+    private int sinceFull;
+
+    ImageChain(Job job, WriterOptions options) {
+        this.job = job;
+        this.options = options;
+    }
+
+    /** Begins the next one, which {@code meter} counts: makes its directory, so that what is wrong with it is known before the job is stopped. */
+    CheckpointWriter begin(WriteMeter meter) {
+        WriterOptions metered = options.withMeter(meter);
+        Path directory = job.imageDirectory();
+        try {
+            Files.createDirectories(directory.getParent());
+            if (sinceFull >= FormSettings.fullEvery(job.settings())) {
+                history = null;
+            }
+            if (history != null) {
+                try {
+                    return CheckpointWriter.create(directory, metered, history);
+                } catch (ImageError gone) {
+                    Messages.warn("the next checkpoint holds everything again: " + gone.getMessage());
+                    history = null;
+                }
+            }
+            sinceFull = 0;
+            return CheckpointWriter.create(directory, metered);
+        } catch (IOException e) {
+            throw Failure.of("beginning a checkpoint in " + directory, e);
+        }
+    }
+
+    /** {@code writer}'s checkpoint is complete; one that failed changes nothing. */
+    void complete(CheckpointWriter writer) {
+        history = writer.history();
+        sinceFull++;
+    }
+}
