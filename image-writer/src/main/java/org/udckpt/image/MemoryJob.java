@@ -87,7 +87,7 @@ final class MemoryJob {
         sameBytes.addAndGet(slot.bytes(PageRuns.Kind.SAME));
         plainBytes.addAndGet(slot.bytes(PageRuns.Kind.STORED));
         storedBytes.addAndGet(slot.storedBytes());
-        pipeline.meter().done(slot.zeroBytes(), slot.storedBytes());
+        pipeline.meter().done(slot.bytes(), slot.storedBytes());
         done(pipeline);
     }
 

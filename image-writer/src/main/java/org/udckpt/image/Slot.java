@@ -136,6 +136,11 @@ final class Slot {
         }
     }
 
+    /** Bytes of memory in it. */
+    long bytes() {
+        return (long) pages * Range.PAGE;
+    }
+
     /** Bytes of zeros that are not stored, and of pages that an older checkpoint has. */
     long bytes(PageRuns.Kind kind) {
         long bytes = 0;

@@ -13,7 +13,7 @@ public final class WriteMeter {
     /**
      * @param expected bytes of memory that were given to be written so far
      * @param done     of them those that are in stripe files or need not be
-     * @param stored   of them those that are in stripe files
+     * @param stored   bytes in stripe files, packed
      */
     public record Reading(long expected, long done, long stored) { }
 
@@ -21,9 +21,10 @@ public final class WriteMeter {
         expected.add(bytes);
     }
 
-    void done(long zeroBytes, long storedBytes) {
+    /** @param bytes of memory that are through; @param storedBytes that they take in stripe files, packed */
+    void done(long bytes, long storedBytes) {
         stored.add(storedBytes);
-        done.add(zeroBytes + storedBytes);
+        done.add(bytes);
     }
 
     void finished(Histogram stripe) {

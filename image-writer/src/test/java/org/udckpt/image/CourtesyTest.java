@@ -27,7 +27,8 @@ class CourtesyTest {
     void threadsInTheBackground() throws Exception {
         Set<String> seen = ConcurrentHashMap.newKeySet();
         write(new Courtesy(RateLimit.NONE, true), seen);
-        assertEquals(Set.of("nice 19, idle"), seen);
+        assertTrue(seen.contains("nice 19, idle"), seen.toString());
+        assertTrue(seen.stream().allMatch(text -> text.endsWith("idle")), seen + ": a thread is idle first, then nice");
         seen.clear();
         write(Courtesy.NONE, seen);
         assertTrue(seen.stream().noneMatch(text -> text.startsWith("nice 19") || text.endsWith("idle")), seen.toString());
