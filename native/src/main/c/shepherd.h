@@ -38,6 +38,7 @@ int children_signal(int number, pid_t host_pid);
 void children_kill_expected(void);
 int children_kill_stubs(void);
 void children_kill_roots(void);
+void children_kill_all(void);
 int job_code(void);
 void job_set_code(int code);
 void shepherd_exit(void) __attribute__((noreturn)); /* kills what is left, exits with the job's code */
@@ -62,6 +63,13 @@ int pmi_open(int rank, const char *path); /* the rank's end, or -1 with errno */
 void pmi_taken(int fd);                   /* the rank has its own copy of its end: close ours */
 int pmi_poll(struct pollfd *fds);         /* fills, returns the count (two a relay) */
 void pmi_ready(const struct pollfd *fds);
+
+/* shepherd_lazy.c: descriptors through which the agent fills memory while the job runs */
+void lazy_open(void);
+bool lazy_taken(int fd); /* the agent has its end; false: it is another descriptor */
+int lazy_fd(void);       /* -1: none */
+void lazy_readable(void);
+void lazy_lost(void);    /* the agent is gone: ends the job if memory is missing */
 
 /* shepherd_alone.c: what the relay answers itself when the agent is gone */
 struct relay;

@@ -35,6 +35,7 @@ void agent_say(const char *format, ...) {
 static void agent_gone(void) {
   close(agent);
   agent = -1;
+  lazy_lost();
   children_kill_expected();
   if (children_kill_stubs() > 0)
     fprintf(stderr, "udckpt: the agent of this job is gone; the ranks go on, without checkpoints\n");
@@ -69,7 +70,7 @@ static void send_signal(long signal, long host_pid) {
 
 static void command(const char *text) {
   static const struct { const char *name; int numbers; } table[] = {
-      {"spawn ", 1}, {"stub ", 1}, {"pmi ", 1}, {"taken ", 1}, {"signal ", 1}, {"expect ", 1}, {"go", 0}, {"quit", 0}};
+      {"spawn ", 1}, {"stub ", 1}, {"pmi ", 1}, {"taken ", 1}, {"signal ", 1}, {"expect ", 1}, {"go", 0}, {"quit", 0}, {"lazy", 0}};
   long value = 0, other = 0;
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     size_t length = strlen(table[i].name);
@@ -80,12 +81,13 @@ static void command(const char *text) {
       case 0: spawn_rank(value, rest); return;
       case 1: stub_make(value); return;
       case 2: open_relay(value, rest); return;
-      case 3: pmi_taken(value); return;
+      case 3: if (!lazy_taken(value)) pmi_taken(value); return;
       case 4: if (*rest && !number(&rest, &other)) break;
               send_signal(value, other); return;
       case 5: expect(value); return;
       case 6: children_go(); return;
       case 7: shepherd_exit();
+      case 8: lazy_open(); return;
     }
   }
   agent_say("error unknown command: %.200s", text);

@@ -69,17 +69,19 @@ static void signals_readable(int fd) {
 }
 
 static void serve(int signals) {
-  static struct pollfd fds[2 + 2 * SHEPHERD_MAX_ROOTS];
+  static struct pollfd fds[3 + 2 * SHEPHERD_MAX_ROOTS];
   for (;;) {
     fds[0] = (struct pollfd){.fd = signals, .events = POLLIN};
     fds[1] = (struct pollfd){.fd = agent_fd(), .events = POLLIN};
-    int relays = pmi_poll(fds + 2);
-    if (poll(fds, 2 + relays, -1) < 0) {
+    fds[2] = (struct pollfd){.fd = lazy_fd(), .events = POLLIN};
+    int relays = pmi_poll(fds + 3);
+    if (poll(fds, 3 + relays, -1) < 0) {
       if (errno == EINTR) continue;
       fprintf(stderr, "udckpt: shepherd: poll: %s\n", strerror(errno));
       exit(74);
     }
-    pmi_ready(fds + 2); /* before exits, so that a rank's last words reach the agent first */
+    if (fds[2].fd >= 0 && fds[2].revents) lazy_readable(); /* first: a job without its memory must not go on */
+    pmi_ready(fds + 3); /* before exits, so that a rank's last words reach the agent first */
     if (fds[0].revents) signals_readable(signals);
     if (fds[1].fd >= 0 && fds[1].revents) agent_readable();
     if (agent_fd() < 0 && children_roots() == 0) shepherd_exit();

@@ -4,7 +4,8 @@ package org.udckpt.process.linux;
 public final class LinuxError extends RuntimeException {
     public static final int EPERM = 1, ENOENT = 2, ESRCH = 3, EINTR = 4, EIO = 5, EBADF = 9, ECHILD = 10, EAGAIN = 11, ENOMEM = 12,
             EACCES = 13, EFAULT = 14, EEXIST = 17, ENODEV = 19, EINVAL = 22, ENOTTY = 25, ENOSPC = 28, ENOSYS = 38,
-            ENODATA = 61, EOPNOTSUPP = 95;
+            EPIPE = 32,
+            ENODATA = 61, EOPNOTSUPP = 95, ECONNRESET = 104;
     private static final String[] NAMES = names();
 
     private final int errno;
@@ -49,6 +50,8 @@ public final class LinuxError extends RuntimeException {
         n[ENOTTY] = "ENOTTY (unknown request)";
         n[ENOSPC] = "ENOSPC (no space left)";
         n[ENOSYS] = "ENOSYS (not in this kernel)";
+        n[EPIPE] = "EPIPE (nobody reads)";
+        n[ECONNRESET] = "ECONNRESET (connection reset)";
         n[ENODATA] = "ENODATA (no data)";
         n[EOPNOTSUPP] = "EOPNOTSUPP (not supported)";
         return n;

@@ -14,6 +14,11 @@ public final class PidFd implements AutoCloseable {
         return pid;
     }
 
+    /** The descriptor's number. */
+    public int number() {
+        return fd;
+    }
+
     /** A duplicate, in this process, of descriptor {@code number} of the other one: the same open file description. Close it. */
     public int duplicate(int number) {
         return (int) LinuxError.check(Syscall.call(Syscall.PIDFD_GETFD, fd, number, 0), "pidfd_getfd of descriptor " + number + " of process " + pid);

@@ -136,8 +136,8 @@ final class AddressSpace {
     }
 
     /** When memory is in place. */
-    void convertSignalFrames(VectorConversion vectors, List<ThreadState> threads) {
-        new SignalFrames(puppet, regions, vectors, kernel).convert(threads);
+    void convertSignalFrames(VectorConversion vectors, List<ThreadState> threads, LazyProcesses lazy) {
+        new SignalFrames(puppet, regions, vectors, kernel, lazy).convert(threads);
     }
 
     /** prctl_set_mm_map (prctl(2), PR_SET_MM): what /proc shows, where brk(2) goes on. The stub's program must be unmapped. */

@@ -1,21 +1,14 @@
 package org.udckpt.process.restore;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.PidFd;
-import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.SocketMessage;
 import org.udckpt.process.linux.Syscall;
 
 /** Gives a puppet descriptors of this process: over a socket pair that the puppet makes and of which this process takes one end (SCM_RIGHTS, unix(7)). */
 final class Handover {
-    private static final int AF_UNIX = 1, SOCK_SEQPACKET = 5, SOL_SOCKET = 1, SCM_RIGHTS = 1, MSG_CMSG_CLOEXEC = 0x40000000;
-    /** The kernel passes 253 at a time (SCM_MAX_FD). */
-    private static final int MOST = 200;
+    private static final int AF_UNIX = 1, SOCK_SEQPACKET = 5, MSG_CMSG_CLOEXEC = 0x40000000;
     private static final int CONTROL_HEADER = 16;
 
     private Handover() {}
@@ -31,9 +24,9 @@ final class Handover {
         try (PidFd process = new PidFd(puppet.hostPid())) {
             int end = process.duplicate((int) ours);
             try {
-                for (int at = 0; at < ids.size(); at += MOST) {
-                    List<Integer> part = descriptors.subList(at, Math.min(ids.size(), at + MOST));
-                    send(end, part);
+                for (int at = 0; at < ids.size(); at += SocketMessage.MOST_DESCRIPTORS) {
+                    List<Integer> part = descriptors.subList(at, Math.min(ids.size(), at + SocketMessage.MOST_DESCRIPTORS));
+                    SocketMessage.send(end, new byte[1], part, "pass descriptors to a restored process");
                     int[] numbers = receive(puppet, theirs, part.size());
                     for (int i = 0; i < numbers.length; i++) {
                         handles.add(puppet, ids.get(at + i), numbers[i]);
@@ -45,26 +38,6 @@ final class Handover {
         }
         puppet.call("close", Syscall.CLOSE, theirs);
         puppet.call("close", Syscall.CLOSE, ours);
-    }
-
-    /** struct msghdr, struct iovec of one byte, struct cmsghdr. */
-    private static void send(int socket, List<Integer> descriptors) {
-        MemorySegment data = Scratch.data();
-        int control = CONTROL_HEADER + 4 * descriptors.size();
-        data.asSlice(0, 128).fill((byte) 0);
-        data.set(JAVA_LONG, 16, data.address() + 64);
-        data.set(JAVA_LONG, 24, 1);
-        data.set(JAVA_LONG, 32, data.address() + 128);
-        data.set(JAVA_LONG, 40, control);
-        data.set(JAVA_LONG, 64, data.address() + 96);
-        data.set(JAVA_LONG, 72, 1);
-        data.set(JAVA_LONG, 128, control);
-        data.set(JAVA_INT, 136, SOL_SOCKET);
-        data.set(JAVA_INT, 140, SCM_RIGHTS);
-        for (int i = 0; i < descriptors.size(); i++) {
-            data.set(JAVA_INT, 128 + CONTROL_HEADER + 4L * i, descriptors.get(i));
-        }
-        LinuxError.check(Syscall.call(Syscall.SENDMSG, socket, data.address(), 0), "pass descriptors to a restored process");
     }
 
     private static int[] receive(Puppet puppet, long socket, int count) {

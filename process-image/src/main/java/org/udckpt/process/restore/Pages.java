@@ -44,6 +44,11 @@ final class Pages implements AutoCloseable {
         start(source, (offset, bytes) -> writeFile(fd, offset, bytes, memory), memory.path());
     }
 
+    /** Anything else that the threads of the job need before they run. */
+    void alongside(Runnable task) {
+        running.add(CompletableFuture.runAsync(task, workers));
+    }
+
     private void start(MemorySource source, Sink sink, String what) {
         long[] extents = source.extents();
         for (int i = 0; i < extents.length; i += 2) {

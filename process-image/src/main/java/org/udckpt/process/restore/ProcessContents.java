@@ -6,20 +6,24 @@ import java.util.List;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.Region;
 
-/** A process's private memory in the image, without what the image holds of the kernel's own pages (the vDSO's code). */
+/** A process's private memory in the image, without some of its mappings. */
 final class ProcessContents implements MemorySource {
     private final MemorySource image;
     private final long[] extents;
 
-    ProcessContents(MemorySource image, List<Region> regions) {
+    /** @param left out */
+    ProcessContents(MemorySource image, List<Region> left) {
         this.image = image;
-        long[] left = image.extents();
-        for (Region region : regions) {
-            if (region.kernelOwned()) {
-                left = without(left, region);
-            }
+        long[] rest = image.extents();
+        for (Region region : left) {
+            rest = without(rest, region);
         }
-        this.extents = left;
+        this.extents = rest;
+    }
+
+    /** Without what the image holds of the kernel's own pages (the vDSO's code). */
+    static ProcessContents own(MemorySource image, List<Region> regions) {
+        return new ProcessContents(image, regions.stream().filter(Region::kernelOwned).toList());
     }
 
     private static long[] without(long[] extents, Region region) {

@@ -13,8 +13,11 @@ public interface RestoreTarget {
      */
     int pmi(int rank, byte[] queued);
 
-    /** The shepherd's {@code taken}: the rank has its copy of that descriptor. */
+    /** The shepherd's {@code taken}: the rank, or the agent, has its copy of that descriptor. */
     void taken(int descriptor);
+
+    /** The shepherd's {@code lazy}: the number, in pid 1, of the agent's end of a socket over which both hold what fills memory; {@link #taken} too. */
+    int lazy();
 
     /** The shepherd's {@code go}: the processes are complete and will outlive this one. */
     void go();

@@ -18,6 +18,7 @@ import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.ThreadState;
+import org.udckpt.process.restore.lazy.Support;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.TraceeGone;
 import org.udckpt.process.trace.TracerThread;
@@ -39,8 +40,9 @@ public final class Restorer {
     private final Map<Integer, List<Region>> regions;
     private final Map<Integer, List<PosixTimer>> timers;
     private final Handles handles;
+    private final LazyProcesses lazy;
 
-    private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target) {
+    private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target, long lazyFrom) {
         this.image = image;
         this.target = target;
         this.tree = new ProcessTree(image, target);
@@ -49,19 +51,25 @@ public final class Restorer {
         this.regions = image.regions().stream().collect(Collectors.groupingBy(Region::pid));
         this.timers = image.timers().stream().collect(Collectors.groupingBy(PosixTimer::pid));
         this.handles = new Handles(1 + Math.max(2, image.descriptors().stream().mapToInt(Descriptor::fd).max().orElse(2)));
+        this.lazy = LazyProcesses.plan(image.processes(), this::regionsOf, privateContents, lazyFrom, target);
+    }
+
+    /** As {@link #restore(JobImage, List, RestoreTarget, long)}, with all memory in place before the start. */
+    public static Map<Integer, Integer> restore(JobImage image, List<MemorySource> memory, RestoreTarget target) {
+        return restore(image, memory, target, Long.MAX_VALUE).hostPids();
     }
 
     /**
      * Restores and starts the job.
      *
      * @param memory one source per process and per {@link SharedMemory} of the image
-     * @return pid of each process in its namespace -> its pid here
+     * @param lazyFrom memory comes in after the start, where so many bytes of it can; {@link Support#refusal} must have none then
      * @throws RestoreException when it cannot be; nothing is left running then
      */
-    public static Map<Integer, Integer> restore(JobImage image, List<MemorySource> memory, RestoreTarget target) {
+    public static Restored restore(JobImage image, List<MemorySource> memory, RestoreTarget target, long lazyFrom) {
         FileChecks files = new FileChecks(image);
         files.check();
-        Restorer restorer = new Restorer(image, memory, target);
+        Restorer restorer = new Restorer(image, memory, target, lazyFrom);
         // Its end kills what is still traced (PTRACE_O_EXITKILL).
         try (FileModes modes = new FileModes(image); TracerThread tracer = new TracerThread("udckpt-restore")) {
             return tracer.call(() -> restorer.run(files));
@@ -70,10 +78,10 @@ public final class Restorer {
         }
     }
 
-    private Map<Integer, Integer> run(FileChecks files) {
+    private Restored run(FileChecks files) {
         boolean complete = false;
         Map<Integer, Puppet> puppets = Map.of();
-        try (Pages pages = new Pages()) {
+        try (lazy; Pages pages = new Pages()) {
             puppets = tree.build();
             List<Threads> threads = build(puppets, pages);
             files.cutBack();
@@ -82,7 +90,7 @@ public final class Restorer {
             target.go();
             threads.forEach(Threads::letGo);
             complete = true;
-            return puppets.values().stream().collect(Collectors.toMap(Puppet::pid, Puppet::hostPid));
+            return new Restored(puppets.values().stream().collect(Collectors.toMap(Puppet::pid, Puppet::hostPid)), lazy.keep());
         } finally {
             if (!complete) {
                 tree.stubs().forEach(Restorer::kill);
@@ -113,7 +121,9 @@ public final class Restorer {
         for (ProcessState process : image.processes()) {
             spaces.get(process.pid()).map();
             Puppet puppet = puppets.get(process.pid());
-            pages.fillMemory(new ProcessContents(contents(puppet), regionsOf(process)), puppet.memory(), 0, puppet.name());
+            MemorySource now = lazy.begin(puppet, ProcessContents.own(contents(puppet), regionsOf(process)));
+            pages.fillMemory(now, puppet.memory(), 0, puppet.name());
+            pages.alongside(() -> lazy.needAtOnce(puppet, threadStates.getOrDefault(process.pid(), List.of())));
         }
         List<Threads> threads = new ArrayList<>();
         for (ProcessState process : image.processes()) {
@@ -122,7 +132,8 @@ public final class Restorer {
         }
         descriptors.make();
         pages.await(); // a seal would keep out what is still being copied
-        spaces.forEach((pid, space) -> space.convertSignalFrames(vectors, threadStates.getOrDefault(pid, List.of())));
+        lazy.start();
+        spaces.forEach((pid, space) -> space.convertSignalFrames(vectors, threadStates.getOrDefault(pid, List.of()), lazy));
         makers.forEach((memory, maker) -> shared.finish(maker, memory));
         descriptors.place();
         for (int i = 0; i < image.processes().size(); i++) {

@@ -29,12 +29,14 @@ final class SignalFrames {
     private final List<Region> regions;
     private final VectorConversion vectors;
     private final KernelPages kernel;
+    private final LazyProcesses lazy;
 
-    SignalFrames(Puppet puppet, List<Region> regions, VectorConversion vectors, KernelPages kernel) {
+    SignalFrames(Puppet puppet, List<Region> regions, VectorConversion vectors, KernelPages kernel, LazyProcesses lazy) {
         this.puppet = puppet;
         this.regions = regions;
         this.vectors = vectors;
         this.kernel = kernel;
+        this.lazy = lazy;
     }
 
     /** When memory is in place: follows each thread's stack, and those that its handlers had interrupted. */
@@ -62,13 +64,13 @@ final class SignalFrames {
     }
 
     private void scan(ThreadState thread, long start, int bytes, long end, Deque<Long> stacks) {
-        ByteBuffer words = ByteBuffer.wrap(puppet.read(start, bytes)).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer words = ByteBuffer.wrap(read(start, bytes)).order(ByteOrder.LITTLE_ENDIAN);
         for (int i = 0; i < bytes; i += 8) {
             long area = words.getLong(i);
             long at = start + i;
             if (area > at && area - at <= FRAME_MOST && (area & 63) == 0 && area + VectorConversion.FRAME_LEAST <= end && codeSegment(at) == USER_CODE_64) {
-                int size = vectors.frameSize(puppet.read(area, VectorConversion.FRAME_LEAST));
-                if (size > 0 && area + size + 4 <= end && vectors.marked(puppet.read(area + size, 4))) {
+                int size = vectors.frameSize(read(area, VectorConversion.FRAME_LEAST));
+                if (size > 0 && area + size + 4 <= end && vectors.marked(read(area + size, 4))) {
                     convert(thread, at, area, size);
                     stacks.add(puppet.memory().readLong(at + STACK));
                 }
@@ -77,7 +79,12 @@ final class SignalFrames {
     }
 
     private int codeSegment(long pointer) {
-        return puppet.readInt(pointer + CODE_SEGMENT) & 0xffff;
+        return ByteBuffer.wrap(read(pointer + CODE_SEGMENT, 2)).order(ByteOrder.LITTLE_ENDIAN).getShort() & 0xffff;
+    }
+
+    private byte[] read(long address, int count) {
+        lazy.need(puppet, address & -4096L, address + count);
+        return puppet.read(address, count);
     }
 
     private void convert(ThreadState thread, long pointer, long area, int size) {

@@ -8,10 +8,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.CaptureRefused;
 import org.udckpt.process.restore.RestoreException;
+import org.udckpt.process.restore.Restored;
+import org.udckpt.process.restore.lazy.Filling;
 
 /**
  * One feature program through a chain of: run, checkpoint at a random moment, go on, kill -9 of the whole tree, change
@@ -21,17 +24,21 @@ final class FeatureCase {
     private static final int READY_SECONDS = 20;
     private static final int FINISH_SECONDS = 25;
     private static final int ATTEMPTS = 10;
+    private static final long SLOW_PAGE_NS = 50_000;
 
     private final Feature feature;
     private final Installation installation;
     private final Path directory;
+    private final Flavour flavour;
     private final Random random;
+    private Filling filling = Filling.NOTHING;
 
     /** @param directory an empty one; it stays when the case fails */
-    FeatureCase(Feature feature, Installation installation, Path directory, long seed) {
+    FeatureCase(Feature feature, Installation installation, Path directory, long seed, Flavour flavour) {
         this.feature = feature;
         this.installation = installation;
         this.directory = directory;
+        this.flavour = flavour;
         this.random = new Random(seed ^ feature.name().hashCode());
     }
 
@@ -45,6 +52,7 @@ final class FeatureCase {
             awaitReady(shepherd, pid, work);
             for (int generation = 1; generation <= generations; generation++) {
                 Thread.sleep(random.nextInt(250));
+                filling.filled().get(FINISH_SECONDS, TimeUnit.SECONDS);
                 try (SavedJob saved = checkpoint(pid, shepherd, generation, work)) {
                     if (saved == null) {
                         break; // refused, as it may be: the program goes on and gives its verdict below
@@ -57,21 +65,26 @@ final class FeatureCase {
                         shepherd = saved.newShepherd(installation.shepherd(), directory.resolve("s" + generation + "-" + attempt), directory.resolve("output"));
                         pid = restore(saved, shepherd, attempt);
                     }
+                    Thread.sleep(random.nextInt(200));
+                    filling.filled().get(FINISH_SECONDS, TimeUnit.SECONDS); // the image is in this process's memory
                 }
-                Thread.sleep(random.nextInt(200));
             }
             finish(shepherd, pid, work);
         } finally {
             Thread.interrupted(); // what comes is waited for, also when the suite is stopped
+            filling.close();
             shepherd.close();
             Leftovers.remove(first);
         }
     }
 
     /** Returns its pid; 0 when another program of this machine has a port of its now, which a user is told to end. */
-    private static int restore(SavedJob saved, ShepherdProcess shepherd, int attempt) throws Exception {
+    private int restore(SavedJob saved, ShepherdProcess shepherd, int attempt) throws Exception {
         try {
-            return saved.restore(shepherd);
+            return switch (flavour) {
+                case WHOLE -> saved.restore(shepherd);
+                case LAZY -> restoreLazily(saved, shepherd);
+            };
         } catch (RestoreException busy) {
             if (attempt == ATTEMPTS || !busy.getMessage().contains(" is taken, by another program")) {
                 throw busy;
@@ -80,6 +93,16 @@ final class FeatureCase {
             Thread.sleep(300);
             return 0;
         }
+    }
+
+    private int restoreLazily(SavedJob saved, ShepherdProcess shepherd) {
+        filling.close();
+        Restored restored = saved.slow(SLOW_PAGE_NS).restoreLazily(shepherd);
+        filling = restored.filling();
+        if (filling.bytes() == 0) {
+            throw new AssertionError(feature.name() + ": no memory came in after its start");
+        }
+        return saved.first(restored);
     }
 
     private void awaitReady(ShepherdProcess shepherd, int pid, Path work) throws Exception {

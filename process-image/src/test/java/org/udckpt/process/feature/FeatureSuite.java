@@ -24,11 +24,11 @@ final class FeatureSuite {
 
     /** Starts the cases; each future ends normally or with what went wrong. {@code directory} keeps what failed. */
     static Map<Feature, CompletableFuture<Void>> start(List<Feature> features, Installation installation, Path directory, long seed,
-            int generations) {
+            int generations, Flavour flavour) {
         ExecutorService pool = Executors.newFixedThreadPool(AT_ONCE, Thread.ofPlatform().daemon().name("feature-", 0).factory());
         Map<Feature, CompletableFuture<Void>> results = new LinkedHashMap<>();
         for (Feature feature : features) {
-            results.put(feature, CompletableFuture.runAsync(() -> one(feature, installation, directory, seed, generations), pool));
+            results.put(feature, CompletableFuture.runAsync(() -> one(feature, installation, directory, seed, generations, flavour), pool));
         }
         pool.shutdown();
         POOLS.add(pool);
@@ -49,10 +49,10 @@ final class FeatureSuite {
         }
     }
 
-    private static void one(Feature feature, Installation installation, Path directory, long seed, int generations) {
+    private static void one(Feature feature, Installation installation, Path directory, long seed, int generations, Flavour flavour) {
         try {
             Path own = Files.createDirectory(directory.resolve(feature.name()));
-            runIn(own, feature, installation, seed, generations);
+            runIn(own, feature, installation, seed, generations, flavour);
             deleteTree(own);
         } catch (Exception e) {
             throw new IllegalStateException(feature.name() + ": " + e, e);
@@ -60,9 +60,9 @@ final class FeatureSuite {
     }
 
     /** One that was stopped leaves nothing to look at. */
-    private static void runIn(Path own, Feature feature, Installation installation, long seed, int generations) throws Exception {
+    private static void runIn(Path own, Feature feature, Installation installation, long seed, int generations, Flavour flavour) throws Exception {
         try {
-            new FeatureCase(feature, installation, own, seed).run(generations);
+            new FeatureCase(feature, installation, own, seed, flavour).run(generations);
         } catch (InterruptedException stopped) {
             deleteTree(own);
             throw stopped;
@@ -85,7 +85,7 @@ final class FeatureSuite {
         Runtime.getRuntime().addShutdownHook(new Thread(FeatureSuite::stop));
         Installation installation = Installation.built();
         Map<Feature, CompletableFuture<Void>> results = start(Feature.all(installation.programs()), installation, Path.of(arguments[0]),
-                Long.parseLong(arguments[1]), Integer.parseInt(arguments[2]));
+                Long.parseLong(arguments[1]), Integer.parseInt(arguments[2]), Flavour.WHOLE);
         BiConsumer<Feature, Throwable> print = (feature, error) -> System.out.println("feature " + feature.name() + " "
                 + (error == null ? "ok" : describe(error)));
         CompletableFuture.allOf(results.entrySet().stream()

@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
+import org.udckpt.process.restore.lazy.Support;
 
 /**
  * Every kernel feature: checkpoint at a random moment, kill -9, restore, still right? As root (when the tests run as
@@ -39,7 +40,15 @@ class KernelFeatureTest {
     Stream<DynamicTest> inThisProcess() throws IOException {
         Installation installation = Installation.built();
         return tests("as " + System.getProperty("user.name"), FeatureSuite.start(Feature.all(installation.programs()), installation,
-                directory(), SEED, GENERATIONS));
+                directory(), SEED, GENERATIONS, Flavour.WHOLE));
+    }
+
+    /** With memory that comes in while the programs run. */
+    @TestFactory
+    Stream<DynamicTest> lazily() throws IOException {
+        assumeTrue(Support.refusal() == null, () -> "no lazy restart here: " + Support.refusal());
+        Installation installation = Installation.built();
+        return tests("lazily", FeatureSuite.start(Feature.all(installation.programs()), installation, directory(), SEED, GENERATIONS, Flavour.LAZY));
     }
 
     @TestFactory

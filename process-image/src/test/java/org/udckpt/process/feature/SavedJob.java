@@ -5,12 +5,12 @@ import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.CaptureRequest;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.restore.RestoreTarget;
+import org.udckpt.process.restore.Restored;
 import org.udckpt.process.restore.Restorer;
 
 /** A checkpoint in this process's memory: what the image would hold. */
@@ -54,6 +54,11 @@ final class SavedJob implements AutoCloseable {
         return new SavedJob(other, contents, arena);
     }
 
+    /** The same checkpoint on a slow disk; close only this one. */
+    SavedJob slow(long pageNs) {
+        return as(image, memory.stream().map(source -> (MemorySource) new SlowMemory(source, pageNs)).toList());
+    }
+
     /** The time namespace makes CLOCK_MONOTONIC go on from the checkpoint's value. */
     ShepherdProcess newShepherd(Path binary, Path socket, Path output) throws IOException, InterruptedException {
         long offset = image.clocks().monotonicNs() - System.nanoTime();
@@ -62,8 +67,16 @@ final class SavedJob implements AutoCloseable {
 
     /** Restores into a shepherd's namespaces; the pid of the first process as this one sees it. */
     int restore(ShepherdProcess shepherd) {
-        Map<Integer, Integer> pids = Restorer.restore(image, memory, new Target(shepherd));
-        return pids.get(image.processes().getFirst().pid());
+        return first(Restorer.restore(image, memory, new Target(shepherd), Long.MAX_VALUE));
+    }
+
+    /** As {@link #restore}, but all memory that can wait comes in while the job runs. */
+    Restored restoreLazily(ShepherdProcess shepherd) {
+        return Restorer.restore(image, memory, new Target(shepherd), 1);
+    }
+
+    int first(Restored restored) {
+        return restored.hostPids().get(image.processes().getFirst().pid());
     }
 
     @Override
@@ -84,7 +97,12 @@ final class SavedJob implements AutoCloseable {
 
         @Override
         public void taken(int descriptor) {
-            throw new IllegalStateException("a feature program has no process manager");
+            shepherd.tell("taken " + descriptor);
+        }
+
+        @Override
+        public int lazy() {
+            return shepherd.ask("lazy");
         }
 
         @Override

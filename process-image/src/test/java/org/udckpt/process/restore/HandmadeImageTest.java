@@ -122,6 +122,11 @@ class HandmadeImageTest {
         }
 
         @Override
+        public int lazy() {
+            return shepherd.lazy();
+        }
+
+        @Override
         public void go() {
             throw new IllegalStateException("the shepherd has lost its agent");
         }

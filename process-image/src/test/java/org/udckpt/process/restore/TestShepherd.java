@@ -125,6 +125,11 @@ final class TestShepherd implements RestoreTarget, AutoCloseable {
     }
 
     @Override
+    public int lazy() {
+        return ask("lazy");
+    }
+
+    @Override
     public void go() {
         tell("go");
     }

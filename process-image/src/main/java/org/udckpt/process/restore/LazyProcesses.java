@@ -1,0 +1,133 @@
+package org.udckpt.process.restore;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Region;
+import org.udckpt.process.model.ThreadState;
+import org.udckpt.process.restore.lazy.Filling;
+import org.udckpt.process.restore.lazy.LazyMemory;
+import org.udckpt.process.restore.lazy.LazyPlan;
+import org.udckpt.process.restore.lazy.Support;
+import org.udckpt.process.restore.lazy.Userfault;
+
+/** The part of the processes' memory that comes in after the start. Its puppets wait for pages as soon as they are registered. */
+final class LazyProcesses implements AutoCloseable {
+    private static final long LEAST_MAPPING = 1 << 20; // a smaller one is read as fast as it is registered
+    private final Map<Integer, LazyPlan> plans;
+    private final RestoreTarget target;
+    private LazyMemory memory;
+    private boolean kept;
+
+    private LazyProcesses(Map<Integer, LazyPlan> plans, RestoreTarget target) {
+        this.plans = plans;
+        this.target = target;
+    }
+
+    /** @param least so many bytes must be able to wait, or everything is read before the start */
+    static LazyProcesses plan(List<ProcessState> processes, Function<ProcessState, List<Region>> regions, Map<Long, MemorySource> contents, long least, RestoreTarget target) {
+        Map<Integer, LazyPlan> plans = new HashMap<>();
+        long bytes = 0;
+        for (ProcessState process : processes) {
+            MemorySource source = contents.get((long) process.pid());
+            if (source != null) {
+                LazyPlan plan = LazyPlan.of(regions.apply(process), source.extents(), Math.min(least, LEAST_MAPPING));
+                bytes += plan.bytes(source.extents());
+                plans.put(process.pid(), plan);
+            }
+        }
+        plans.values().removeIf(plan -> plan.regions().isEmpty());
+        return new LazyProcesses(bytes < least ? Map.of() : plans, target);
+    }
+
+    /** When the process's mappings are there: what of its memory has to be read now. */
+    MemorySource begin(Puppet puppet, MemorySource contents) {
+        LazyPlan plan = plans.get(puppet.pid());
+        if (plan == null) {
+            return contents;
+        }
+        if (memory == null) {
+            memory = new LazyMemory(connect(puppet));
+        }
+        memory.add(puppet.hostPid(), context(puppet), plan, contents);
+        return new ProcessContents(contents, plan.regions());
+    }
+
+    /** This process's end of a socket of pid 1's. */
+    private int connect(Puppet puppet) {
+        int descriptor = target.lazy();
+        try (PidFd shepherd = new PidFd(pidOne(puppet))) {
+            return shepherd.duplicate(descriptor);
+        } finally {
+            target.taken(descriptor);
+        }
+    }
+
+    /** The stub from which the puppet, or its first ancestor, was made is a child of pid 1. */
+    private static int pidOne(Puppet puppet) {
+        for (int pid = puppet.hostPid(); ; ) {
+            pid = Integer.parseInt(Proc.field(Proc.text("/proc/" + pid + "/status"), "PPid:"));
+            if (Proc.field(Proc.text("/proc/" + pid + "/status"), "NSpid:").matches(".*\\s1")) {
+                return pid;
+            }
+        }
+    }
+
+    /** Made in the puppet, since a context belongs to the memory of its maker, and then held by this process alone. */
+    private static Userfault context(Puppet puppet) {
+        long device = puppet.tryCall(Syscall.OPEN, puppet.string(Support.device()), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
+        long made = device < 0 ? puppet.call("userfaultfd", Userfault.SYSTEM_CALL, Userfault.FLAGS)
+                : puppet.call("make a userfaultfd", Syscall.IOCTL, device, Userfault.NEW, Userfault.FLAGS);
+        Userfault context;
+        try (PidFd process = new PidFd(puppet.hostPid())) {
+            context = new Userfault(process.duplicate((int) made));
+        }
+        puppet.call("close", Syscall.CLOSE, made);
+        if (device >= 0) {
+            puppet.call("close", Syscall.CLOSE, device);
+        }
+        LinuxError.check(context.agree(), puppet.name() + ": agree upon userfaultfd(2)");
+        return context;
+    }
+
+    /** What its threads use at once. Any thread. */
+    void needAtOnce(Puppet puppet, List<ThreadState> threads) {
+        for (long[] range : LazyPlan.atOnce(threads)) {
+            need(puppet, range[0], range[1]);
+        }
+    }
+
+    /** Before this process reads or writes a puppet's memory: the kernel lets no debugger wait for a page (EIO). */
+    void need(Puppet puppet, long start, long end) {
+        if (memory != null) {
+            memory.need(puppet.hostPid(), start, end);
+        }
+    }
+
+    /** The rest comes in from now on. */
+    void start() {
+        if (memory != null) {
+            memory.start();
+        }
+    }
+
+    /** The job runs: what is missing is the caller's business now. */
+    Filling keep() {
+        kept = true;
+        return memory == null ? Filling.NOTHING : memory;
+    }
+
+    @Override
+    public void close() {
+        if (!kept && memory != null) {
+            memory.close();
+        }
+    }
+}

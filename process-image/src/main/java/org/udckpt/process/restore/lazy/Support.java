@@ -1,0 +1,41 @@
+package org.udckpt.process.restore.lazy;
+
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+
+/** Whether this process may fill the memory of a job while the job runs. */
+public final class Support {
+    private static final String DEVICE = "/dev/userfaultfd";
+
+    private Support() {}
+
+    /** Null when it may, else the reason. It is tried out, on this process's own memory. */
+    public static String refusal() {
+        long made = open();
+        if (made < 0) {
+            return "userfaultfd(2) is refused: " + LinuxError.name((int) -made);
+        }
+        try (Userfault own = new Userfault((int) made)) {
+            long agreed = own.agree();
+            return agreed == 0 ? null : agreed == -LinuxError.EPERM ? "a fork(2) of the job could not be followed without CAP_SYS_PTRACE"
+                    : "this kernel's userfaultfd(2) does not tell of all that a job does to its memory: " + LinuxError.name((int) -agreed);
+        }
+    }
+
+    private static long open() {
+        long device = Syscall.call(Syscall.OPEN, Scratch.string(DEVICE), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
+        if (device < 0) {
+            return Syscall.call(Userfault.SYSTEM_CALL, Userfault.FLAGS);
+        }
+        long made = Syscall.call(Syscall.IOCTL, device, Userfault.NEW, Userfault.FLAGS);
+        Files.close((int) device);
+        return made;
+    }
+
+    /** Its path, in every process that is to have a context. */
+    public static String device() {
+        return DEVICE;
+    }
+}
