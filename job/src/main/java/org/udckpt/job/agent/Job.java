@@ -24,6 +24,7 @@ import org.udckpt.job.report.Messages;
 import org.udckpt.job.runtime.JobFile;
 import org.udckpt.job.runtime.ProcessTimes;
 import org.udckpt.job.runtime.RuntimeDirectory;
+import org.udckpt.process.restore.lazy.Filling;
 import org.udckpt.ud.ControlServer;
 
 /** A job of this machine while its agent (this process) runs: all parts, opened in order, closed in reverse. */
@@ -45,6 +46,7 @@ public final class Job implements AutoCloseable {
     private final RankTable ranks;
     private final AtomicBoolean interrupted = new AtomicBoolean();
     private volatile Shepherd shepherd;
+    private volatile Filling filling = Filling.NOTHING;
 
     /**
      * Opens everything but the ranks.
@@ -228,6 +230,15 @@ public final class Job implements AutoCloseable {
             sends += counted.udSends() + counted.rcSends();
         }
         return sends;
+    }
+
+    /** The memory that still comes in from the checkpoint from which the job was restarted. */
+    public Filling filling() {
+        return filling;
+    }
+
+    public void filling(Filling begun) {
+        filling = begun;
     }
 
     public Path imageDirectory() {

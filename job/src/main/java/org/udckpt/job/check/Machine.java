@@ -13,6 +13,7 @@ import org.udckpt.job.launch.DeviceChoice;
 import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.runtime.RuntimeDirectory;
+import org.udckpt.process.restore.lazy.Support;
 
 /** Looks at everything of this machine that checkpoints and restarts lean on. */
 public final class Machine {
@@ -27,6 +28,7 @@ public final class Machine {
         findings.add(architecture());
         findings.add(namespaces());
         findings.add(ptrace());
+        findings.add(lazyRestart());
         findings.add(devices());
         findings.add(mpi());
         findings.add(openFiles());
@@ -77,6 +79,13 @@ public final class Machine {
             return new Finding("ptrace", Finding.State.MISSING, "yama ptrace_scope " + value, "checkpoints need ptrace: sysctl kernel.yama.ptrace_scope=1");
         }
         return Finding.ok("ptrace", "yama ptrace_scope " + value + (root ? ", root" : ""));
+    }
+
+    private static Finding lazyRestart() {
+        String refusal = Support.refusal();
+        return refusal == null ? Finding.ok("restart", "a job runs while its memory is still being read")
+                : new Finding("restart", Finding.State.NOTE, "all memory is read before a restarted job runs: " + refusal,
+                        "to have large jobs run at once, restart as root, or give udckpt CAP_SYS_PTRACE (capabilities(7)) and access to " + Support.device());
     }
 
     private static Finding devices() {

@@ -4,9 +4,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.ExecutionException;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.udckpt.image.Catalogue;
 import org.udckpt.image.Manifest;
@@ -23,11 +25,13 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.store.Keys;
+import org.udckpt.process.restore.lazy.Filling;
 
 /** Takes a job's checkpoints, one at a time. A checkpoint that fails is reported and cleaned away; the job goes on. */
 public final class Checkpointer implements AutoCloseable {
     private static final long FINISH_MINUTES = 30;
     private static final long PROGRESS_MS = 200;
+    private static final long MEMORY_SECONDS = 60;
 
     private final Job job;
     private final Semaphore one = new Semaphore(1);
@@ -86,6 +90,7 @@ public final class Checkpointer implements AutoCloseable {
         boolean handedOver = false;
         try {
             cleanOnce();
+            awaitMemory(progress);
             ImageWrite image = new ImageWrite(job.facts(), chain);
             Frozen frozen;
             try {
@@ -107,6 +112,21 @@ public final class Checkpointer implements AutoCloseable {
             if (!handedOver) {
                 done();
             }
+        }
+    }
+
+    /** Of a job that was restarted a moment ago: what is still in the older image would be missing in this one. */
+    private void awaitMemory(Progress progress) throws InterruptedException {
+        Filling filling = job.filling();
+        if (!filling.filled().isDone()) {
+            progress.say("waiting for " + Durations.bytes(filling.missing()) + " of the restarted job's memory");
+        }
+        try {
+            filling.filled().get(MEMORY_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException late) {
+            throw new Failure(ExitCode.BUSY, Durations.bytes(filling.missing()) + " of its memory are still being read from the checkpoint from which it was restarted: try again later");
+        } catch (ExecutionException damaged) {
+            throw new Failure(ExitCode.BUSY, "it is being ended: its memory could not be read from the checkpoint from which it was restarted", damaged);
         }
     }
 

@@ -33,12 +33,15 @@ final class RestartCommand implements Callable<Integer> {
     @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts; default: as before")
     private String hosts;
 
+    @picocli.CommandLine.Option(names = "--lazy", paramLabel = "auto|no", description = "whether the job runs while its memory is still being read")
+    private String lazy;
+
     @Parameters(paramLabel = "DIR[/ID]", description = "a checkpoint, or the newest complete one of a directory")
     private String image;
 
     @Override
     public Integer call() throws Exception {
-        Settings settings = checkpoints.over(common.settings()).flag(Option.DEVICE, device).checked();
+        Settings settings = checkpoints.over(common.settings()).flag(Option.DEVICE, device).flag(Option.LAZY, lazy).checked();
         DeviceChoice.resolve(settings);
         ImageOptions.check(settings);
         HostLayout layout = hosts == null ? null : HostLayout.parse(hosts, null);

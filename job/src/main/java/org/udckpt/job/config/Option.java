@@ -19,6 +19,7 @@ public enum Option {
     DEVICE("device", "auto", "verbs device: soft, auto, or names of devices (a,b), which the hosts take in turn; a+b: both on one host"),
     QUIESCE_TIMEOUT("quiesce-timeout", "10s", "how long a rank may take to reach the gate before a checkpoint is given up"),
     REBUILD_TIMEOUT("rebuild-timeout", "30s", "how long a restored rank may take to recreate its verbs objects"),
+    LAZY("lazy", "auto", "auto: a restarted job runs while its memory is still being read, where this system permits it; no: it waits"),
     NATIVE("native", "", "directory of libudckpt.so and udckpt-shepherd; empty: beside the classes");
 
     private final String key;

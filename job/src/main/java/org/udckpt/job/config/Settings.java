@@ -105,6 +105,7 @@ public final class Settings {
         bytes(Option.MAX_RATE, 0);
         bytes(Option.BUFFER, SMALLEST_BUFFER);
         truth(Option.IO_IDLE);
+        choice(Option.LAZY);
         return this;
     }
 
@@ -178,6 +179,15 @@ public final class Settings {
             case "false" -> false;
             default -> throw bad(option, "true or false");
         };
+    }
+
+    /** One of two words: auto, no. */
+    public String choice(Option option) {
+        String text = text(option);
+        if (!text.equals("auto") && !text.equals("no")) {
+            throw bad(option, "auto or no");
+        }
+        return text;
     }
 
     /** What to throw for a value that is none; {@code wanted} says what would be one. */

@@ -137,6 +137,11 @@ public final class Shepherd implements AutoCloseable {
         return number(ask("pmi " + rank + " " + pmiSocket, "rank " + rank), "pmi " + rank + " ");
     }
 
+    /** With restore: the agent's end of a socket over which both hold what fills memory; the number of its descriptor in pid 1. */
+    public synchronized int lazy() {
+        return number(ask("lazy", "missing memory"), "lazy ");
+    }
+
     /** With restore: the rank has this descriptor of pid 1's; pid 1 closes its own. */
     public void taken(int descriptor) {
         tell("taken " + descriptor);

@@ -15,6 +15,7 @@ import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.Shepherd;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.JobState;
@@ -24,6 +25,7 @@ import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.restore.Restored;
 import org.udckpt.process.restore.Restorer;
 import org.udckpt.ud.LibraryConnection;
 
@@ -36,13 +38,16 @@ public final class Restart {
     private final CheckpointReader reader;
     private final JobState state;
     private final JobImage image;
+    private final RestartPhases phases;
 
-    private Restart(Settings settings, Installation installation, CheckpointReader reader) throws IOException {
+    private Restart(Settings settings, Installation installation, CheckpointReader reader, RestartPhases phases) throws IOException {
+        this.phases = phases;
         this.settings = settings;
         this.installation = installation;
         this.reader = reader;
         this.state = ImageTables.readState(reader);
         this.image = ImageTables.readImage(reader);
+        phases.reached("tables");
     }
 
     /**
@@ -53,10 +58,17 @@ public final class Restart {
      */
     public static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout) {
         String what = "restart from " + location.entry().directory();
-        try (CheckpointReader reader = location.open(Keys.user(settings))) {
-            Restart restart = new Restart(settings, installation, reader);
-            restart.checkMachine();
-            return restart.run(location, name, layout);
+        RestartPhases phases = new RestartPhases();
+        try {
+            CheckpointReader reader = location.open(Keys.user(settings));
+            try {
+                Restart restart = new Restart(settings, installation, reader, phases);
+                restart.checkMachine();
+                return restart.run(location, name, layout); // the job needs the reader until all memory is in
+            } catch (IOException | RuntimeException e) {
+                reader.close();
+                throw e;
+            }
         } catch (IOException | RuntimeException e) {
             throw Failure.of(what, e);
         }
@@ -80,8 +92,11 @@ public final class Restart {
         try {
             AddressMap addresses = state.addresses().nextLife();
             job = new Job(settings, facts, addresses, state.pmi());
+            job.owns(reader);
             job.attach(Shepherd.startRestoring(installation.shepherd(), job.runtime().shepherdSocket(), monotonicOffset(), facts.namedRuntime(), job.shepherdListener()), installation.agentLibrary());
+            phases.reached("namespaces");
             restore(job);
+            Messages.info("the ranks run: " + phases);
             Service.open(job, installation.library());
             return job;
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -93,7 +108,9 @@ public final class Restart {
     }
 
     private void restore(Job job) throws IOException, InterruptedException {
-        Map<Integer, Integer> hostPids = Restorer.restore(image, StoredMemory.open(reader, ImageTables.readMemory(reader)), new RestoredNode(job));
+        Restored restored = Restorer.restore(image, StoredMemory.open(reader, ImageTables.readMemory(reader)), new RestoredNode(job, phases), MemoryArrival.least(settings));
+        MemoryArrival.follow(job, reader, restored.filling(), phases);
+        Map<Integer, Integer> hostPids = restored.hostPids();
         for (ProcessState process : image.processes()) {
             if (process.parentPid() == 0) {
                 job.ranks().started(process.rank(), hostPids.get(process.pid()));
@@ -104,6 +121,7 @@ public final class Restart {
             awaitLibraries(job, libraries);
             long downtime = Math.max(0, System.currentTimeMillis() * 1_000_000L - image.clocks().realtimeNs());
             Rebuild.all(job, restored(job), downtime, settings.duration(Option.REBUILD_TIMEOUT));
+            phases.reached("verbs");
         }
     }
 

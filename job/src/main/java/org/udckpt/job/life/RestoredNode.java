@@ -6,7 +6,7 @@ import org.udckpt.job.agent.Job;
 import org.udckpt.process.restore.RestoreTarget;
 
 /** Where the restorer puts the processes: this job's shepherd and sockets. */
-record RestoredNode(Job job) implements RestoreTarget {
+record RestoredNode(Job job, RestartPhases phases) implements RestoreTarget {
     private static final Duration JOIN = Duration.ofSeconds(10);
 
     @Override
@@ -28,8 +28,18 @@ record RestoredNode(Job job) implements RestoreTarget {
     }
 
     @Override
+    public int lazy() {
+        return job.shepherd().lazy();
+    }
+
+    @Override
     public void go() {
         job.shepherd().go();
+    }
+
+    @Override
+    public void reached(String phase) {
+        phases.reached(phase);
     }
 
     @Override

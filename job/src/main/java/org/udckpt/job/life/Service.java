@@ -25,7 +25,8 @@ final class Service {
         if (!(interval instanceof Interval.Never)) {
             job.owns(Periodic.start(job, checkpointer, interval));
         }
-        Thread.ofPlatform().daemon().name("rehearsal").start(() -> rehearse(library));
+        // Not beside memory that comes in: no checkpoint can be taken before that has ended.
+        job.filling().filled().thenRun(() -> Thread.ofPlatform().daemon().name("rehearsal").start(() -> rehearse(library)));
     }
 
     /** Compiles the code of the stop, so that the first checkpoint stops the job no longer than the later ones. */

@@ -23,6 +23,9 @@ final class StatusReport {
         checkpointer.writing().ifPresent(progress -> progress.describe(node.putObject("write")));
         checkpointer.statistics().describe(node.putObject("checkpoints"));
         node.put("generation", job.facts().generation());
+        if (job.filling().bytes() > 0) {
+            node.putObject("lazy").put("bytes", job.filling().bytes()).put("missing", job.filling().missing());
+        }
         ArrayNode ranks = node.putArray("ranks");
         for (RankTable.Rank rank : job.ranks().ranks()) {
             ObjectNode one = ranks.addObject();

@@ -22,6 +22,9 @@ public interface RestoreTarget {
     /** The shepherd's {@code go}: the processes are complete and will outlive this one. */
     void go();
 
+    /** A phase of the restore has ended. */
+    default void reached(String phase) {}
+
     /** The new agent's socket, to which the preloaded library's control connection is connected again. */
     Path agentSocket();
 }

@@ -83,12 +83,14 @@ public final class Restorer {
         Map<Integer, Puppet> puppets = Map.of();
         try (lazy; Pages pages = new Pages()) {
             puppets = tree.build();
+            target.reached("processes");
             List<Threads> threads = build(puppets, pages);
             files.cutBack();
             threads.forEach(Threads::setRegisters);
             stopStopped(puppets);
             target.go();
             threads.forEach(Threads::letGo);
+            target.reached("threads");
             complete = true;
             return new Restored(puppets.values().stream().collect(Collectors.toMap(Puppet::pid, Puppet::hostPid)), lazy.keep());
         } finally {
@@ -125,14 +127,17 @@ public final class Restorer {
             pages.fillMemory(now, puppet.memory(), 0, puppet.name());
             pages.alongside(() -> lazy.needAtOnce(puppet, threadStates.getOrDefault(process.pid(), List.of())));
         }
+        target.reached("mappings");
         List<Threads> threads = new ArrayList<>();
         for (ProcessState process : image.processes()) {
             threads.add(new Threads(puppets.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of())));
             spaces.get(process.pid()).describe();
         }
         descriptors.make();
+        target.reached("objects");
         pages.await(); // a seal would keep out what is still being copied
         lazy.start();
+        target.reached("memory");
         spaces.forEach((pid, space) -> space.convertSignalFrames(vectors, threadStates.getOrDefault(pid, List.of()), lazy));
         makers.forEach((memory, maker) -> shared.finish(maker, memory));
         descriptors.place();

@@ -8,6 +8,7 @@ import org.udckpt.process.linux.Syscall;
 /** Whether this process may fill the memory of a job while the job runs. */
 public final class Support {
     private static final String DEVICE = "/dev/userfaultfd";
+    private static final int GETEUID = 107;
 
     private Support() {}
 
@@ -15,7 +16,7 @@ public final class Support {
     public static String refusal() {
         long made = open();
         if (made < 0) {
-            return "userfaultfd(2) is refused: " + LinuxError.name((int) -made);
+            return DEVICE + " or userfaultfd(2) is refused: " + LinuxError.name((int) -made);
         }
         try (Userfault own = new Userfault((int) made)) {
             long agreed = own.agree();
@@ -26,6 +27,9 @@ public final class Support {
 
     private static long open() {
         long device = Syscall.call(Syscall.OPEN, Scratch.string(DEVICE), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
+        if (device < 0 && Syscall.call(GETEUID) != 0) {
+            return device; // in the user namespace of its restored processes, only the device may be used
+        }
         if (device < 0) {
             return Syscall.call(Userfault.SYSTEM_CALL, Userfault.FLAGS);
         }

@@ -1,0 +1,70 @@
+package org.udckpt.job.life;
+
+import java.io.IOException;
+import java.util.concurrent.CompletionException;
+import org.udckpt.image.CheckpointReader;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.process.restore.lazy.Filling;
+import org.udckpt.process.restore.lazy.Support;
+
+/** What becomes of a restarted job while its memory comes in from the image: it goes on when all is there, and ends when it cannot come. */
+final class MemoryArrival {
+    private static final long LEAST = 64L << 20; // less than that is read before anybody would notice
+    private static final String AUTO = "auto";
+
+    private final Job job;
+    private final CheckpointReader reader;
+    private final Filling filling;
+    private final RestartPhases phases;
+
+    private MemoryArrival(Job job, CheckpointReader reader, Filling filling, RestartPhases phases) {
+        this.phases = phases;
+        this.job = job;
+        this.reader = reader;
+        this.filling = filling;
+    }
+
+    /** So many bytes must be able to wait; says why when none may. */
+    static long least(Settings settings) {
+        if (!settings.choice(Option.LAZY).equals(AUTO)) {
+            return Long.MAX_VALUE;
+        }
+        String refusal = Support.refusal();
+        if (refusal != null) {
+            Messages.info("all memory is read before the job runs: " + refusal + "; 'udckpt check' says what to do, --lazy no says nothing");
+            return Long.MAX_VALUE;
+        }
+        return LEAST;
+    }
+
+    /** The processes run. {@code reader} is closed when it is not needed any more; the job closes it too. */
+    static void follow(Job job, CheckpointReader reader, Filling filling, RestartPhases phases) {
+        job.filling(job.owns(filling));
+        MemoryArrival arrival = new MemoryArrival(job, reader, filling, phases);
+        if (filling.bytes() > 0) {
+            Messages.info("the ranks begin to run, " + Durations.format(phases.sinceStartNs()) + " after the start; " + Durations.bytes(filling.missing()) + " of their memory follow");
+        }
+        filling.filled().whenComplete((_, failure) -> arrival.ended(failure));
+    }
+
+    private void ended(Throwable failure) {
+        if (failure != null) {
+            Throwable cause = failure instanceof CompletionException wrapped ? wrapped.getCause() : failure;
+            Failure said = Failure.of("memory of job " + job.facts().name() + " from " + reader.directory(), cause);
+            Messages.error(said.getMessage() + "; the job is ended: that memory had not been used yet", said);
+            job.ranks().end(said.code().value());
+        } else if (filling.bytes() > 0) {
+            Messages.info("all memory is in, " + Durations.format(phases.sinceStartNs()) + " after the start");
+        }
+        try {
+            reader.close();
+        } catch (IOException e) {
+            Messages.debugTrace("closing the checkpoint", e);
+        }
+    }
+}
