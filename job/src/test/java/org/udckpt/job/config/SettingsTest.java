@@ -39,6 +39,8 @@ class SettingsTest {
         assertEquals(Duration.ofSeconds(30), settings.duration(Option.REBUILD_TIMEOUT));
         assertEquals(0, settings.count(Option.KEEP));
         assertEquals("auto", settings.text(Option.DEVICE));
+        assertEquals("auto", settings.choice(Option.LAZY));
+        assertEquals("UDCKPT_LAZY", Option.LAZY.variable());
         assertEquals("UDCKPT_QUIESCE_TIMEOUT", Option.QUIESCE_TIMEOUT.variable());
     }
 
@@ -48,6 +50,7 @@ class SettingsTest {
         Failure failure = assertThrows(Failure.class, () -> settings.duration(Option.INTERVAL));
         assertEquals(ExitCode.USAGE, failure.code());
         assertTrue(failure.getMessage().startsWith("UDCKPT_INTERVAL: 'soon'"), failure.getMessage());
+        assertThrows(Failure.class, () -> settings.flag(Option.LAZY, "yes").choice(Option.LAZY));
         assertThrows(Failure.class, () -> settings.flag(Option.KEEP, "-1").count(Option.KEEP));
         assertThrows(Failure.class, () -> settings.flag(Option.INTERVAL, "99999999999999999999d").duration(Option.INTERVAL));
     }

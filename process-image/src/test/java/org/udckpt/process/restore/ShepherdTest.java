@@ -23,6 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.linux.SocketMessage;
 
 /** The shepherd's protocol, and that ranks outlive their agent. The ranks are small shell scripts. */
 @Timeout(180)
@@ -146,6 +148,56 @@ class ShepherdTest {
             Files.createFile(alone);
             assertEquals(0, shepherd.abandon(), shepherd.output());
         }
+    }
+
+    /** Somebody would compute on with zeros, once nobody holds the descriptors. */
+    @Test
+    void aJobWhoseMemoryIsMissingDiesWithTheAgent() throws Exception {
+        Path late = directory.resolve("late");
+        try (TestShepherd shepherd = TestShepherd.start(directory, List.of(), "--restore", "0")) {
+            shepherd.spawn(0, "", List.of("sh", "-c", "sleep 0.5; setsid sh -c 'sleep 1; touch " + late + "' & wait"));
+            int socket = agentEnd(shepherd);
+            int pipe = org.udckpt.process.linux.Files.open("/dev/null", 0);
+            hold(socket, pipe);
+            org.udckpt.process.linux.Files.close(pipe);
+            Thread.sleep(700);
+            org.udckpt.process.linux.Files.close(socket);
+            assertEquals(1, shepherd.abandon(), shepherd.output());
+            assertTrue(shepherd.output().contains("while memory was still being read from the checkpoint: the job ends; restart it again"), shepherd.output());
+            Thread.sleep(600);
+            assertFalse(Files.exists(late), "a process in another session went on");
+        }
+    }
+
+    @Test
+    void aJobWhoseMemoryIsInOutlivesItsAgent() throws Exception {
+        try (TestShepherd shepherd = TestShepherd.start(directory, List.of(), "--restore", "0")) {
+            shepherd.spawn(0, "", List.of("sh", "-c", "sleep 0.5; exit 3"));
+            int socket = agentEnd(shepherd);
+            hold(socket, 0);
+            SocketMessage.send(socket, request(3 /* RELEASE */), List.of(), "release");
+            org.udckpt.process.linux.Files.close(socket);
+            assertEquals(3, shepherd.abandon(), shepherd.output());
+            assertTrue(shepherd.output().contains("the ranks go on"), shepherd.output());
+        }
+    }
+
+    private static int agentEnd(TestShepherd shepherd) throws IOException {
+        int descriptor = shepherd.lazy();
+        try (PidFd pidOne = new PidFd(shepherd.pidOne())) {
+            return pidOne.duplicate(descriptor);
+        } finally {
+            shepherd.taken(descriptor);
+        }
+    }
+
+    private static void hold(int socket, int descriptor) {
+        SocketMessage.send(socket, request(1 /* HOLD */), List.of(descriptor), "hold");
+        assertEquals(0, ByteBuffer.wrap(SocketMessage.receive(socket, "its key").bytes()).get());
+    }
+
+    private static byte[] request(int operation) {
+        return new byte[] {(byte) operation, 0, 0, 0, 0, 0, 0, 0};
     }
 
     @Test

@@ -124,6 +124,11 @@ final class TestShepherd implements RestoreTarget, AutoCloseable {
         tell("taken " + descriptor);
     }
 
+    /** With --restore: the pid of the inner one, as this process sees it. */
+    int pidOne() {
+        return (int) process.children().findFirst().orElseThrow().pid();
+    }
+
     @Override
     public int lazy() {
         return ask("lazy");
