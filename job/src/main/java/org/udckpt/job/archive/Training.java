@@ -27,6 +27,9 @@ public final class Training {
         live(end, "restart", images, "--name", JOB);
         expect(Udckpt.run("list", images), "list");
         expect(Udckpt.run("inspect", images), "inspect");
+        expect(Udckpt.run("verify", images), "verify");
+        expect(Udckpt.run("diff", images + "/ckpt-0001", images), "diff");
+        expect(Udckpt.run("export-core", images, "--rank", "0", "--output", directory.resolve("core").toString()), "export-core");
         System.exit(0); // whatever thread is left
     }
 

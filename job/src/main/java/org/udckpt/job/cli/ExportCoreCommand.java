@@ -72,8 +72,8 @@ final class ExportCoreCommand implements Callable<Integer> {
     }
 
     private static CoreExport.Result write(OpenImage open, ProcessState process, Path target) {
-        try (ProgressBar bar = new ProgressBar("export-core")) {
-            return new CoreExport(open, process).write(target, bar::show);
+        try (ReadView view = new ReadView("export-core")) {
+            return new CoreExport(open, process).write(target, view::show);
         } catch (FileAlreadyExistsException e) {
             throw new Failure(ExitCode.USAGE, target + " is there already, and is left as it is; remove it, or name another with --output", e);
         } catch (IOException | RuntimeException e) {

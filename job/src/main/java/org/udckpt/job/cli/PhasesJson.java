@@ -3,6 +3,7 @@ package org.udckpt.job.cli;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.util.List;
 import java.util.Locale;
 import org.udckpt.image.CheckpointReader;
 import org.udckpt.image.PhaseTime;
@@ -12,8 +13,12 @@ final class PhasesJson {
     private PhasesJson() {}
 
     static void describe(ObjectNode node, CheckpointReader reader) throws IOException {
+        describe(node, reader.table("phases", PhaseTime.class));
+    }
+
+    static void describe(ObjectNode node, List<PhaseTime> times) {
         ArrayNode phases = node.putArray("phases");
-        for (PhaseTime phase : reader.table("phases", PhaseTime.class)) {
+        for (PhaseTime phase : times) {
             ObjectNode row = phases.addObject().put("phase", phase.phase().name().toLowerCase(Locale.ROOT));
             if (phase.rank() != PhaseTime.JOB) {
                 row.put("rank", phase.rank());

@@ -1,26 +1,33 @@
 package org.udckpt.job.cli;
 
-import java.io.IOException;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
-import org.udckpt.image.CheckpointReader;
 import org.udckpt.image.ImageKey;
-import org.udckpt.image.VerifiedMark;
-import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
-import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.Keys;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code udckpt verify}: reads and checks every byte of a checkpoint. */
+/** {@code udckpt verify}: reads and checks every byte of a checkpoint, or of all; the code is that of the first that is not good. */
 @Command(name = "verify", description = "Read a checkpoint whole and check every byte.")
 final class VerifyCommand implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
+
+    @Option(names = "--all", description = "all complete checkpoints of the directory")
+    private boolean all;
+
+    @Option(names = "--json", description = "as JSON, schema 1")
+    private boolean json;
 
     @Parameters(paramLabel = "DIR[/ID]", description = "a checkpoint, or the newest complete one of a directory")
     private String image;
@@ -29,26 +36,45 @@ final class VerifyCommand implements Callable<Integer> {
     public Integer call() {
         common.settings();
         ImageKey key = Keys.user();
-        ImageLocation location = ImageLocation.find(image, key);
-        try (CheckpointReader reader = location.open(key); ProgressBar bar = new ProgressBar("verify")) {
-            reader.verify(bar::show);
-            ImageTables.readState(reader);
-            ImageTables.readImage(reader);
-            bar.close();
-            mark(location);
-            System.out.println(location.entry().name() + ": " + Durations.bytes(reader.manifest().storedBytes()) + " in "
-                    + reader.manifest().files().size() + " files are as they were written");
-            return ExitCode.DONE.value();
-        } catch (IOException e) {
-            throw Failure.of("verifying " + location.entry().name(), e);
+        List<Verification> done = new ArrayList<>();
+        for (ImageLocation location : locations(key)) {
+            Verification verification = Verification.of(location, key);
+            done.add(verification);
+            tell(verification);
         }
+        if (json) {
+            ObjectNode root = JsonOutput.document();
+            ArrayNode list = root.putArray("checkpoints");
+            done.forEach(verification -> list.add(verification.json()));
+            JsonOutput.print(root);
+        }
+        Failure first = done.stream().filter(verification -> !all || !verification.incomplete()).map(Verification::failure).filter(java.util.Objects::nonNull)
+                .findFirst().orElse(null);
+        return (first == null ? ExitCode.DONE : first.code()).value();
     }
 
-    private static void mark(ImageLocation location) {
-        try {
-            VerifiedMark.write(location.entry().directory());
-        } catch (IOException e) {
-            Messages.warn("the image is good, but 'udckpt list' will not show that it was verified: " + e.getMessage());
+    private List<ImageLocation> locations(ImageKey key) {
+        if (!all) {
+            return List.of(ImageLocation.find(image, key));
+        }
+        Path parent = ImageLocation.directory(image);
+        List<ImageLocation> found = ImageLocation.list(parent, key).stream().map(entry -> new ImageLocation(parent, entry)).toList();
+        if (found.isEmpty()) {
+            throw new Failure(ExitCode.NOT_FOUND, "no checkpoint in " + parent);
+        }
+        return found;
+    }
+
+    /** Of several, one that is incomplete is no error: it is being written, or nobody will ever take it. */
+    private void tell(Verification verification) {
+        if (verification.failure() == null) {
+            if (!json) {
+                System.out.println(verification);
+            }
+        } else if (all && verification.incomplete()) {
+            Messages.info(verification.toString());
+        } else {
+            Messages.error(verification.toString(), verification.failure());
         }
     }
 }

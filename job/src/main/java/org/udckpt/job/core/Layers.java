@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.udckpt.job.store.Extents;
 import org.udckpt.job.store.OpenImage;
 import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemoryKind;
@@ -17,6 +18,8 @@ final class Layers {
 
     private final OpenImage image;
     private final MemorySource memory;
+    private final Extents own;
+    private final Map<Long, Extents> others = new HashMap<>();
     private final FirstPages firstPages;
     private final Map<Long, SharedMemory> objects = new HashMap<>();
     private final Map<String, SharedMemory> saved = new HashMap<>();
@@ -24,6 +27,7 @@ final class Layers {
     Layers(OpenImage image, int pid, FirstPages firstPages) {
         this.image = image;
         this.memory = image.memory(pid);
+        this.own = new Extents(memory);
         this.firstPages = firstPages;
         image.image().objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).forEach(object -> {
             objects.put(object.id(), object);
@@ -53,10 +57,10 @@ final class Layers {
     List<Piece> of(Region region) {
         List<Piece> pieces = new ArrayList<>();
         long at = region.start();
-        for (long[] own : OpenImage.within(memory, region.start(), region.end())) {
-            below(region, at, own[0], pieces);
-            pieces.add(Piece.stored(own[0], own[1], memory, own[0]));
-            at = own[1];
+        for (long[] stored : own.within(region.start(), region.end())) {
+            below(region, at, stored[0], pieces);
+            pieces.add(Piece.stored(stored[0], stored[1], memory, stored[0]));
+            at = stored[1];
         }
         below(region, at, region.end(), pieces);
         return pieces;
@@ -76,10 +80,10 @@ final class Layers {
         }
     }
 
-    private static void object(Region region, MemorySource source, long start, long end, List<Piece> pieces) {
+    private void object(Region region, MemorySource source, long start, long end, List<Piece> pieces) {
         long bias = region.fileOffset() - region.start();
         long at = start;
-        for (long[] stored : OpenImage.within(source, start + bias, end + bias)) {
+        for (long[] stored : others.computeIfAbsent(source.id(), _ -> new Extents(source)).within(start + bias, end + bias)) {
             if (at < stored[0] - bias) {
                 pieces.add(Piece.zero(at, stored[0] - bias));
             }

@@ -1,12 +1,14 @@
 package org.udckpt.job.core;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
-import org.udckpt.job.store.OpenImage;
+import org.udckpt.job.store.Extents;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
@@ -43,14 +45,14 @@ final class ProcessNotes {
     private static byte[] arguments(ProcessState process, MemorySource memory) {
         long start = process.memoryMap()[ARG_START];
         long end = Math.min(process.memoryMap()[ARG_END], start + ARGUMENT_BYTES);
-        List<long[]> stored = OpenImage.within(memory, start, end);
+        List<long[]> stored = new Extents(memory).within(start, end);
         if (stored.size() != 1 || stored.getFirst()[0] != start) {
             return process.name().getBytes(StandardCharsets.UTF_8);
         }
         byte[] words = new byte[(int) (stored.getFirst()[1] - start)];
-        MemorySegment read = java.lang.foreign.Arena.ofAuto().allocate(words.length);
+        MemorySegment read = Arena.ofAuto().allocate(words.length);
         memory.read(start, read);
-        MemorySegment.copy(read, java.lang.foreign.ValueLayout.JAVA_BYTE, 0, words, 0, words.length);
+        MemorySegment.copy(read, ValueLayout.JAVA_BYTE, 0, words, 0, words.length);
         for (int i = 0; i < words.length; i++) {
             words[i] = words[i] == 0 ? (byte) ' ' : words[i];
         }

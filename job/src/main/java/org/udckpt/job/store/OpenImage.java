@@ -3,7 +3,6 @@ package org.udckpt.job.store;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.udckpt.image.CheckpointReader;
 import org.udckpt.image.ImageKey;
@@ -85,19 +84,5 @@ public record OpenImage(ImageLocation location, CheckpointReader reader, JobStat
         public void read(long offset, MemorySegment target) {
             throw new IllegalArgumentException("nothing is stored of " + this);
         }
-    }
-
-    /** The ranges {start, end} of {@code source} that lie in [start, end), ascending, cut to it. */
-    public static List<long[]> within(MemorySource source, long start, long end) {
-        long[] extents = source.extents();
-        List<long[]> found = new java.util.ArrayList<>();
-        for (int i = 0; i < extents.length; i += 2) {
-            long from = Math.max(extents[i], start);
-            long to = Math.min(extents[i + 1], end);
-            if (from < to) {
-                found.add(new long[] {from, to});
-            }
-        }
-        return found;
     }
 }

@@ -1,0 +1,51 @@
+package org.udckpt.job.cli;
+
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import org.udckpt.job.diff.Comparison;
+import org.udckpt.job.diff.ImageDiff;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.store.OpenImage;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code udckpt diff}: what changed from one checkpoint to another. */
+@Command(name = "diff", description = "What changed from one checkpoint to another: memory by contents, mappings, descriptors, threads, addresses.")
+final class DiffCommand implements Callable<Integer> {
+    @Mixin
+    private CommonOptions common;
+
+    @Option(names = "--json", description = "as JSON, schema 1")
+    private boolean json;
+
+    @Parameters(index = "0", paramLabel = "DIR[/ID1]", description = "the older checkpoint")
+    private String older;
+
+    @Parameters(index = "1", paramLabel = "DIR[/ID2]", description = "the newer one, of this or another directory")
+    private String newer;
+
+    @Override
+    public Integer call() throws IOException {
+        common.settings();
+        try (OpenImage one = OpenImage.open(older); OpenImage other = OpenImage.open(newer)) {
+            ImageDiff diff = compare(one, other);
+            if (json) {
+                JsonOutput.print(DiffJson.of(diff));
+            } else {
+                new DiffText(diff).print();
+            }
+        }
+        return ExitCode.DONE.value();
+    }
+
+    private static ImageDiff compare(OpenImage one, OpenImage other) {
+        try (ReadView view = new ReadView("diff")) {
+            return new Comparison(one, other).run(view::show);
+        } catch (RuntimeException e) {
+            throw Failure.of("comparing " + one.name() + " and " + other.name(), e);
+        }
+    }
+}

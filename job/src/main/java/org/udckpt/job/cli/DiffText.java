@@ -1,0 +1,103 @@
+package org.udckpt.job.cli;
+
+import java.time.Duration;
+import java.util.Locale;
+import org.udckpt.image.Manifest;
+import org.udckpt.job.diff.DescriptorChange;
+import org.udckpt.job.diff.EndpointChange;
+import org.udckpt.job.diff.Group;
+import org.udckpt.job.diff.ImageDiff;
+import org.udckpt.job.diff.Pages;
+import org.udckpt.job.diff.ProcessDiff;
+import org.udckpt.job.diff.RegionChange;
+import org.udckpt.job.diff.SharedDiff;
+import org.udckpt.job.report.Durations;
+import org.udckpt.process.model.ProcessState;
+
+/** {@code udckpt diff} for people: totals first, then what is not as it was. */
+final class DiffText {
+    private final ImageDiff diff;
+
+    DiffText(ImageDiff diff) {
+        this.diff = diff;
+    }
+
+    void print() {
+        Manifest older = diff.older();
+        Manifest newer = diff.newer();
+        Duration between = Duration.between(older.takenAt(), newer.takenAt());
+        System.out.printf("%s to %s: %s %s%n", diff.olderName(), diff.newerName(), Durations.format(between.abs().toNanos()), between.isNegative() ? "earlier" : "later");
+        if (!diff.sameJob()) {
+            System.out.println("these are different jobs: memory is compared by address all the same");
+        }
+        System.out.printf("ranks      %d to %d%n", older.ranks(), newer.ranks());
+        System.out.printf("memory     %s to %s, stored %s to %s%n", Durations.bytes(older.bytes()), Durations.bytes(newer.bytes()), Durations.bytes(older.storedBytes()),
+                Durations.bytes(newer.storedBytes()));
+        Pages pages = diff.pages();
+        System.out.printf("pages      %d in both, %d of them changed (%s); %d added, %d removed; %s are new%n", pages.both(), pages.changed(), share(pages), pages.added(),
+                pages.removed(), Durations.bytes(pages.written() * Pages.BYTES));
+        diff.goneProcesses().forEach(process -> System.out.println("gone       " + name(process)));
+        diff.newProcesses().forEach(process -> System.out.println("new        " + name(process)));
+        diff.processes().forEach(DiffText::print);
+        diff.shared().stream().filter(DiffText::told).forEach(DiffText::print);
+        diff.endpoints().forEach(DiffText::print);
+    }
+
+    private static String share(Pages pages) {
+        return pages.both() == 0 ? "-" : String.format(Locale.ROOT, "%.1f%%", 100.0 * pages.changed() / pages.both());
+    }
+
+    private static String name(ProcessState process) {
+        return "rank " + process.rank() + ", process " + process.pid() + " (" + process.name() + ")";
+    }
+
+    private static void print(ProcessDiff process) {
+        System.out.println(name(process.newer()));
+        process.groups().stream().filter(group -> !group.pages().quiet()).forEach(DiffText::print);
+        Pages quiet = process.groups().stream().map(Group::pages).filter(Pages::quiet).reduce(Pages.NONE, Pages::plus);
+        System.out.printf("    %d pages elsewhere are as they were%n", quiet.both());
+        process.regions().forEach(DiffText::print);
+        process.descriptors().forEach(DiffText::print);
+        process.newThreads().forEach(tid -> System.out.println("    thread " + tid + " is new"));
+        process.goneThreads().forEach(tid -> System.out.println("    thread " + tid + " is gone"));
+    }
+
+    private static void print(Group group) {
+        Pages pages = group.pages();
+        System.out.printf("    %8d changed of %-8d %8d added %8d removed   %-9s %s%n", pages.changed(), pages.both(), pages.added(), pages.removed(), group.kind().word(), group.name());
+    }
+
+    private static void print(RegionChange change) {
+        String sizes = switch (change.change()) {
+            case NEW -> Durations.bytes(change.newerBytes());
+            case GONE -> Durations.bytes(change.olderBytes());
+            case GROWN, SHRUNK, MOVED -> Durations.bytes(change.olderBytes()) + " to " + Durations.bytes(change.newerBytes());
+        };
+        System.out.println(("    mapping 0x%x-0x%x %s: %s, %s %s").formatted(change.start(), change.end(), change.change().name().toLowerCase(Locale.ROOT), sizes,
+                change.kind().word(), change.name()).stripTrailing());
+    }
+
+    private static void print(DescriptorChange change) {
+        System.out.println("    descriptor " + change.fd() + " " + switch (change.change()) {
+            case OPENED -> "opened: " + change.newer();
+            case CLOSED -> "closed: " + change.older();
+            case REPLACED -> "replaced: " + change.older() + " by " + change.newer();
+            case MOVED -> "moved from " + change.older().position() + " to " + change.newer().position() + ": " + change.newer();
+        });
+    }
+
+    private static boolean told(SharedDiff shared) {
+        return shared.older() == null || shared.newer() == null || shared.older().size() != shared.newer().size() || !shared.pages().quiet();
+    }
+
+    private static void print(SharedDiff shared) {
+        Pages pages = shared.pages();
+        System.out.printf("shared     %s %s%s: %d pages changed of %d, %d added, %d removed%n", shared.present().kind().name().toLowerCase(Locale.ROOT), shared.present().path(),
+                shared.older() == null ? " (new)" : shared.newer() == null ? " (gone)" : "", pages.changed(), pages.both(), pages.added(), pages.removed());
+    }
+
+    private static void print(EndpointChange change) {
+        System.out.printf("endpoint   rank %d %s, the job's %s: is %s, was %s%n", change.present().rank(), change.present().transport(), change.present().virtual(),
+                change.newer() == null ? "gone" : EndpointText.real(change.newer()), change.older() == null ? "not there" : EndpointText.real(change.older()));
+    }
+}

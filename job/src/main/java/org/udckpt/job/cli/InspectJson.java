@@ -1,0 +1,135 @@
+package org.udckpt.job.cli;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import org.udckpt.job.look.CheckpointView;
+import org.udckpt.job.look.KernelObjects.Named;
+import org.udckpt.job.look.KindTotal;
+import org.udckpt.job.look.ProcessView;
+import org.udckpt.job.look.RegionView;
+import org.udckpt.job.look.WriteTimes;
+import org.udckpt.job.store.Extents;
+import org.udckpt.job.store.JobRow;
+import org.udckpt.process.capture.PhaseTimes;
+import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.KernelObject.SharedMemory;
+import org.udckpt.process.model.ThreadState;
+import org.udckpt.process.trace.Registers;
+
+/** {@code udckpt inspect --json}; its schema is in docs/looking.md. */
+final class InspectJson {
+    private final CheckpointView view;
+
+    private InspectJson(CheckpointView view) {
+        this.view = view;
+    }
+
+    /** The whole checkpoint, with these ranks of it. */
+    static ObjectNode of(CheckpointView view, List<Integer> ranks) throws IOException {
+        ObjectNode root = JsonOutput.document();
+        ListCommand.describe(root, view.image().location().entry());
+        InspectJson json = new InspectJson(view);
+        json.job(root);
+        PhasesJson.describe(root, view.phases());
+        if (view.lifeStops() != null) {
+            root.putObject("life_stops_ms").put("checkpoints", view.lifeStops().checkpoints()).put("count", view.lifeStops().stops()).put("p50", view.lifeStops().median() / 1e6)
+                    .put("p99", view.lifeStops().percentile99() / 1e6).put("max", view.lifeStops().max() / 1e6);
+        }
+        json.writes(root.putArray("write_latency"));
+        ArrayNode list = root.putArray("processes");
+        view.processes().stream().filter(process -> ranks.contains(process.state().rank())).forEach(process -> json.process(list.addObject(), process));
+        json.ranks(root.putArray("rank_details"), ranks);
+        return root;
+    }
+
+    private void job(ObjectNode root) {
+        JobRow row = view.image().state().row();
+        root.put("job", row.name()).put("hosts", row.hosts()).put("generation", row.generation()).put("command", String.join(" ", row.words()));
+        root.put("architecture", view.image().reader().manifest().architecture());
+        root.put("threads", view.image().image().threads().size()).put("regions", view.image().image().regions().size());
+        root.put("descriptors", view.image().image().descriptors().size());
+        ObjectNode objects = root.putObject("objects");
+        view.objects().kinds().forEach(objects::put);
+        kinds(root.putArray("memory"), KindTotal.of(view.regions()));
+        ArrayNode shared = root.putArray("shared_memory");
+        view.image().image().objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).forEach(memory ->
+                shared.addObject().put("id", memory.id()).put("kind", memory.kind().name().toLowerCase(Locale.ROOT)).put("path", memory.path()).put("bytes", memory.size())
+                        .put("stored_bytes", new Extents(view.image().shared(memory.id())).bytes()));
+        ArrayNode addresses = root.putArray("addresses");
+        view.image().state().addresses().endpoints().forEach(endpoint -> addresses.addObject().put("rank", endpoint.rank())
+                .put("transport", endpoint.transport().name()).put("virtual", endpoint.virtual().toString()).put("real", EndpointText.realOrNone(endpoint)));
+    }
+
+    private static void kinds(ArrayNode array, List<KindTotal> totals) {
+        totals.forEach(total -> array.addObject().put("kind", total.kind().word()).put("regions", total.regions()).put("bytes", total.bytes())
+                .put("stored_bytes", total.stored()));
+    }
+
+    private void writes(ArrayNode array) {
+        for (WriteTimes times : view.writes()) {
+            ObjectNode node = array.addObject();
+            if (times.stripe() >= 0) {
+                node.put("stripe", times.stripe());
+            }
+            node.put("direct", times.direct()).put("writes", times.nanoseconds().getTotalCount());
+            ObjectNode percentiles = node.putObject("percentiles_ns");
+            for (double percentile : WriteTimes.PERCENTILES) {
+                percentiles.put(WriteTimes.label(percentile), times.nanoseconds().getValueAtPercentile(percentile));
+            }
+            node.put("max_ns", times.nanoseconds().getMaxValue());
+        }
+    }
+
+    private void ranks(ArrayNode array, List<Integer> ranks) {
+        for (int rank : ranks) {
+            ObjectNode node = array.addObject().put("rank", rank);
+            node.put("processes", view.of(rank).size()).put("threads", view.of(rank).stream().mapToInt(process -> process.threads().size()).sum());
+            node.put("stored_bytes", view.of(rank).stream().mapToLong(ProcessView::stored).sum());
+            PhaseTimes times = view.capture(rank);
+            if (times != null) {
+                node.putObject("capture_ns").put("stop", times.stopNs()).put("state", times.stateNs()).put("objects", times.objectsNs()).put("fork", times.forkNs())
+                        .put("resume", times.resumeNs()).put("total", times.totalNs());
+            }
+        }
+    }
+
+    private void process(ObjectNode node, ProcessView process) {
+        node.put("rank", process.state().rank()).put("pid", process.state().pid()).put("parent", process.state().parentPid()).put("name", process.state().name());
+        node.put("executable", process.state().executable()).put("directory", process.state().workingDirectory()).put("stored_bytes", process.stored());
+        kinds(node.putArray("memory"), KindTotal.of(process.regions()));
+        ObjectNode kinds = node.putObject("descriptor_kinds");
+        process.descriptorKinds(view.objects()).forEach(kinds::put);
+        ArrayNode threads = node.putArray("threads");
+        process.threads().forEach(thread -> thread(threads.addObject(), thread));
+        ArrayNode regions = node.putArray("regions");
+        process.regions().forEach(region -> region(regions.addObject(), region));
+        ArrayNode descriptors = node.putArray("descriptors");
+        process.descriptors().forEach(descriptor -> descriptor(descriptors.addObject(), descriptor));
+    }
+
+    private static void thread(ObjectNode node, ThreadState thread) {
+        Registers registers = Registers.of(thread.registers());
+        node.put("tid", thread.tid()).put("name", thread.name()).put("rip", "0x%x".formatted(registers.get(Registers.RIP)))
+                .put("rsp", "0x%x".formatted(registers.get(Registers.RSP))).put("system_call", registers.systemCall()).put("signal_mask", "0x%x".formatted(thread.signalMask()));
+    }
+
+    private static void region(ObjectNode node, RegionView view) {
+        node.put("start", "0x%x".formatted(view.region().start())).put("end", "0x%x".formatted(view.region().end())).put("permissions", view.region().permissions());
+        node.put("kind", view.kind().word()).put("path", view.region().path()).put("offset", view.region().fileOffset());
+        node.put("bytes", view.region().size()).put("stored_bytes", view.stored());
+        if (view.region().backing() != 0) {
+            node.put("shared_memory", view.region().backing());
+        }
+    }
+
+    private void descriptor(ObjectNode node, Descriptor descriptor) {
+        Named named = view.objects().get(descriptor.object());
+        node.put("fd", descriptor.fd()).put("close_on_exec", descriptor.closeOnExec()).put("object", descriptor.object()).put("kind", named.kind()).put("name", named.name());
+        if (named.position() >= 0) {
+            node.put("position", named.position());
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package org.udckpt.job.cli;
+
+import org.udckpt.job.look.CheckpointView;
+import org.udckpt.job.look.KernelObjects.Named;
+import org.udckpt.job.look.KindTotal;
+import org.udckpt.job.look.ProcessView;
+import org.udckpt.job.report.Durations;
+import org.udckpt.process.trace.Registers;
+
+/** {@code udckpt inspect --rank} for people: all of one rank. */
+final class InspectRankText {
+    private final CheckpointView view;
+    private final int rank;
+
+    InspectRankText(CheckpointView view, int rank) {
+        this.view = view;
+        this.rank = rank;
+    }
+
+    void print() {
+        System.out.printf("rank %d of %s%n", rank, view.image().name());
+        InspectText.endpoints(view.endpoints(rank));
+        view.of(rank).forEach(this::process);
+    }
+
+    private void process(ProcessView process) {
+        String parent = process.state().parentPid() == 0 ? "" : ", child of " + process.state().parentPid();
+        System.out.printf("process %d (%s)%s: %s%n", process.state().pid(), process.state().name(), parent, process.state().executable());
+        System.out.printf("    in %s, %s stored%n", process.state().workingDirectory(), Durations.bytes(process.stored()));
+        process.threads().forEach(thread -> {
+            Registers registers = Registers.of(thread.registers());
+            System.out.printf("    thread %-8d %-16s at 0x%x%s%n", thread.tid(), thread.name(), registers.get(Registers.RIP),
+                    registers.systemCall() < 0 ? "" : ", in system call " + registers.systemCall());
+        });
+        KindTotal.of(process.regions()).forEach(total -> InspectText.kind("   ", total));
+        process.regions().forEach(region -> System.out.println("    0x%012x-0x%012x %s %-9s %12s stored  %s".formatted(region.region().start(), region.region().end(),
+                region.region().permissions(), region.kind().word(), Durations.bytes(region.stored()), region.region().path()).stripTrailing()));
+        process.descriptors().forEach(descriptor -> {
+            Named named = view.objects().get(descriptor.object());
+            System.out.printf("    descriptor %-5d %s%s%n", descriptor.fd(), named, named.position() < 0 ? "" : " at " + named.position());
+        });
+    }
+}

@@ -1,0 +1,94 @@
+package org.udckpt.job.cli;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.udckpt.address.Endpoint;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.PhaseTime;
+import org.udckpt.job.look.CheckpointView;
+import org.udckpt.job.look.KindTotal;
+import org.udckpt.job.look.ProcessView;
+import org.udckpt.job.look.RegionView;
+import org.udckpt.job.look.WriteTimes;
+import org.udckpt.job.report.Durations;
+import org.udckpt.job.store.JobRow;
+import org.udckpt.process.capture.PhaseTimes;
+
+/** {@code udckpt inspect} for people: the whole first, then each rank in a few lines. */
+final class InspectText {
+    private static final int LARGEST = 5;
+
+    private final CheckpointView view;
+
+    InspectText(CheckpointView view) {
+        this.view = view;
+    }
+
+    void print() {
+        JobRow row = view.image().state().row();
+        Manifest manifest = view.image().reader().manifest();
+        System.out.printf("%s of job %s, life %d, taken %s%n", view.image().name(), row.name(), row.generation(), manifest.takenAt());
+        System.out.printf("command    %s%n", String.join(" ", row.words()));
+        System.out.printf("ranks      %d on %s%n", manifest.ranks(), row.hosts());
+        System.out.printf("size       %s of memory, %s stored in %d files%n", Durations.bytes(manifest.bytes()), Durations.bytes(manifest.storedBytes()), manifest.files().size());
+        phases();
+        if (view.lifeStops() != null) {
+            System.out.printf("stops      of this life: %d checkpoints, median %s, 99%% %s, longest %s%n", view.lifeStops().checkpoints(), Durations.format(view.lifeStops().median()),
+                    Durations.format(view.lifeStops().percentile99()), Durations.format(view.lifeStops().max()));
+        }
+        writes();
+        System.out.println("memory     kind       mappings         size       stored");
+        KindTotal.of(view.regions()).forEach(total -> kind("          ", total));
+        System.out.printf("objects    %s%n", counts(view.objects().kinds()));
+        view.image().processes().ranks().forEach(this::rank);
+    }
+
+    private void phases() {
+        StringBuilder line = new StringBuilder();
+        for (PhaseTime phase : view.phases()) {
+            line.append(line.isEmpty() ? "" : ", ").append(phase.phase().name().toLowerCase(Locale.ROOT))
+                    .append(phase.rank() == PhaseTime.JOB ? "" : " of rank " + phase.rank()).append(' ').append(Durations.format(phase.nanoseconds()));
+        }
+        System.out.printf("phases     %s%n", line);
+    }
+
+    private void writes() {
+        WriteTimes all = view.writes().getFirst();
+        StringBuilder line = new StringBuilder();
+        for (double percentile : WriteTimes.PERCENTILES) {
+            line.append(WriteTimes.label(percentile)).append("% ").append(Durations.format(all.nanoseconds().getValueAtPercentile(percentile))).append(", ");
+        }
+        System.out.printf("writes     %d, %s: %slongest %s%n", all.nanoseconds().getTotalCount(), all.direct() ? "direct" : "through the page cache", line,
+                Durations.format(all.nanoseconds().getMaxValue()));
+    }
+
+    static void kind(String indent, KindTotal total) {
+        System.out.printf("%s %-10s %8d %12s %12s%n", indent, total.kind().word(), total.regions(), Durations.bytes(total.bytes()), Durations.bytes(total.stored()));
+    }
+
+    static String counts(Map<String, Integer> kinds) {
+        return kinds.isEmpty() ? "none" : String.join(", ", kinds.entrySet().stream().map(kind -> kind.getValue() + " " + kind.getKey()).toList());
+    }
+
+    private void rank(int rank) {
+        PhaseTimes times = view.capture(rank);
+        System.out.printf("rank %d%s%n", rank, times == null ? "" : ": stopped in " + Durations.format(times.stopNs()) + ", read in " + Durations.format(times.stateNs() + times.objectsNs())
+                + ", forked in " + Durations.format(times.forkNs()) + ", let go in " + Durations.format(times.resumeNs()));
+        view.of(rank).forEach(this::process);
+        endpoints(view.endpoints(rank));
+    }
+
+    private void process(ProcessView process) {
+        System.out.printf("    process %d (%s): %d threads, %s stored; %s%n", process.state().pid(), process.state().name(), process.threads().size(),
+                Durations.bytes(process.stored()), counts(process.descriptorKinds(view.objects())));
+        for (RegionView region : process.largest(LARGEST)) {
+            System.out.println("        %12s of %-12s %-9s 0x%x %s".formatted(Durations.bytes(region.stored()), Durations.bytes(region.region().size()), region.kind().word(),
+                    region.region().start(), region.region().path()).stripTrailing());
+        }
+    }
+
+    static void endpoints(List<Endpoint> endpoints) {
+        endpoints.forEach(endpoint -> System.out.printf("    %s the job's %s is %s%n", endpoint.transport(), endpoint.virtual(), EndpointText.realOrNone(endpoint)));
+    }
+}

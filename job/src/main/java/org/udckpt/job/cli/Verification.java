@@ -1,0 +1,68 @@
+package org.udckpt.job.cli;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.util.Locale;
+import org.udckpt.image.Catalogue;
+import org.udckpt.image.CheckpointReader;
+import org.udckpt.image.ImageKey;
+import org.udckpt.image.VerifiedMark;
+import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.ImageTables;
+
+/**
+ * A checkpoint was read whole.
+ *
+ * @param bytes of its files
+ * @param nanoseconds that it took
+ * @param failure what is wrong; null: nothing
+ */
+record Verification(Catalogue.Entry entry, long bytes, int files, long nanoseconds, Failure failure) {
+    /** Of an incomplete checkpoint it says so. */
+    static Verification of(ImageLocation location, ImageKey key) {
+        long begin = System.nanoTime();
+        try (CheckpointReader reader = location.open(key); ReadView view = new ReadView("verify " + location.entry().name())) {
+            reader.verify(view::show);
+            ImageTables.readState(reader);
+            ImageTables.readImage(reader);
+            mark(location.entry());
+            return new Verification(location.entry(), reader.manifest().storedBytes(), reader.manifest().files().size(), System.nanoTime() - begin, null);
+        } catch (IOException | RuntimeException e) {
+            return new Verification(location.entry(), 0, 0, System.nanoTime() - begin, Failure.of("verifying " + location.entry().name(), e));
+        }
+    }
+
+    private static void mark(Catalogue.Entry entry) {
+        try {
+            VerifiedMark.write(entry.directory());
+        } catch (IOException e) {
+            Messages.warn("the image is good, but 'udckpt list' will not show that it was verified: " + e.getMessage());
+        }
+    }
+
+    boolean incomplete() {
+        return entry.state() == Catalogue.State.INCOMPLETE;
+    }
+
+    private long perSecond() {
+        return (long) (bytes * 1e9 / Math.max(1, nanoseconds));
+    }
+
+    /** One line. */
+    @Override
+    public String toString() {
+        return failure != null ? failure.getMessage() : entry.name() + ": " + Durations.bytes(bytes) + " in " + files + " files are as they were written; "
+                + Durations.format(nanoseconds) + ", " + Durations.bytes(perSecond()) + "/s";
+    }
+
+    ObjectNode json() {
+        ObjectNode node = JsonOutput.object().put("id", entry.name()).put("verified", failure == null);
+        if (failure == null) {
+            return node.put("state", "complete").put("stored_bytes", bytes).put("files", files).put("ms", nanoseconds / 1e6).put("bytes_per_second", perSecond());
+        }
+        return node.put("state", incomplete() ? "incomplete" : "corrupt").put("problem", failure.getMessage()).put("exit_code", failure.code().value());
+    }
+}

@@ -1,0 +1,11 @@
+package org.udckpt.job.diff;
+
+import org.udckpt.job.look.RegionKind;
+
+/**
+ * The private memory of a process in mappings of one kind and name.
+ *
+ * @param name path, "[heap]", ... or ""
+ * @param olderBytes mapped in the older checkpoint; {@code newerBytes} in the newer
+ */
+public record Group(RegionKind kind, String name, long olderBytes, long newerBytes, Pages pages) {}

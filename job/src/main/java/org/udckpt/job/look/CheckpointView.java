@@ -1,0 +1,63 @@
+package org.udckpt.job.look;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.udckpt.address.Endpoint;
+import org.udckpt.image.PhaseTime;
+import org.udckpt.job.store.Extents;
+import org.udckpt.job.store.ImageTables;
+import org.udckpt.job.store.OpenImage;
+import org.udckpt.job.store.StopTimesRow;
+import org.udckpt.process.capture.PhaseTimes;
+import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Region;
+import org.udckpt.process.model.ThreadState;
+
+/**
+ * What is in a checkpoint, arranged by process.
+ *
+ * @param processes parents before their children
+ * @param phases of the checkpoint
+ * @param captures what the stop was spent on, by rank
+ * @param lifeStops how long the ranks stood still in this life of the job; null where the image does not say
+ * @param writes all together first, then each stripe
+ */
+public record CheckpointView(OpenImage image, KernelObjects objects, List<ProcessView> processes, List<PhaseTime> phases, List<PhaseTimes> captures,
+        StopTimesRow lifeStops, List<WriteTimes> writes) {
+    public static CheckpointView of(OpenImage image) throws IOException {
+        Map<Integer, List<ThreadState>> threads = image.image().threads().stream().collect(Collectors.groupingBy(ThreadState::pid));
+        Map<Integer, List<Region>> regions = image.image().regions().stream().collect(Collectors.groupingBy(Region::pid));
+        Map<Integer, List<Descriptor>> descriptors = image.image().descriptors().stream().collect(Collectors.groupingBy(Descriptor::pid));
+        List<ProcessView> processes = new ArrayList<>();
+        for (ProcessState process : image.image().processes()) {
+            int pid = process.pid();
+            Extents stored = new Extents(image.memory(pid));
+            List<RegionView> views = regions.getOrDefault(pid, List.of()).stream()
+                    .map(region -> new RegionView(region, RegionKind.of(region), stored.bytes(region.start(), region.end()))).toList();
+            processes.add(new ProcessView(process, threads.getOrDefault(pid, List.of()), views, descriptors.getOrDefault(pid, List.of())));
+        }
+        return new CheckpointView(image, new KernelObjects(image.image()), processes, image.reader().table("phases", PhaseTime.class),
+                image.reader().tableIfThere("rank-phases", PhaseTimes.class), ImageTables.readStopTimes(image.reader()).orElse(null), WriteTimes.read(image.reader()));
+    }
+
+    public List<ProcessView> of(int rank) {
+        return processes.stream().filter(process -> process.state().rank() == rank).toList();
+    }
+
+    public List<RegionView> regions() {
+        return processes.stream().flatMap(process -> process.regions().stream()).toList();
+    }
+
+    public List<Endpoint> endpoints(int rank) {
+        return image.state().addresses().endpoints().stream().filter(endpoint -> endpoint.rank() == rank).toList();
+    }
+
+    /** What the rank's stop was spent on; null where the image does not say. */
+    public PhaseTimes capture(int rank) {
+        return captures.stream().filter(times -> times.rank() == rank).findFirst().orElse(null);
+    }
+}

@@ -1,0 +1,10 @@
+package org.udckpt.job.look;
+
+import org.udckpt.process.model.Region;
+
+/**
+ * A mapping.
+ *
+ * @param stored bytes of it that the image holds as the process's own; a shared object's contents are not among them
+ */
+public record RegionView(Region region, RegionKind kind, long stored) {}

@@ -1,0 +1,47 @@
+package org.udckpt.job.look;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.DataFormatException;
+import org.HdrHistogram.Histogram;
+import org.udckpt.image.CheckpointReader;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.WriteLatency;
+
+/**
+ * How long writes to a stripe file took, in nanoseconds.
+ *
+ * @param stripe its number; -1: all together
+ * @param direct whether they went past the page cache; of all: each of them did
+ */
+public record WriteTimes(int stripe, boolean direct, Histogram nanoseconds) {
+    /** The percentiles that are shown. */
+    public static final double[] PERCENTILES = {50, 90, 99, 99.9};
+    private static final String TABLE = "write-latency";
+
+    /** {@code 99}, {@code 99.9}. */
+    public static String label(double percentile) {
+        return percentile == Math.rint(percentile) ? Long.toString(Math.round(percentile)) : Double.toString(percentile);
+    }
+
+    /** All together, then each stripe. */
+    public static List<WriteTimes> read(CheckpointReader reader) throws IOException {
+        List<WriteTimes> times = new ArrayList<>();
+        Histogram all = new Histogram(3);
+        boolean direct = true;
+        for (WriteLatency row : reader.table(TABLE, WriteLatency.class)) {
+            try {
+                Histogram one = Histogram.decodeFromCompressedByteBuffer(ByteBuffer.wrap(row.histogram()), 0);
+                all.add(one);
+                direct &= row.direct();
+                times.add(new WriteTimes(row.stripe(), row.direct(), one));
+            } catch (DataFormatException | RuntimeException e) {
+                throw new ImageError.Corrupt(reader.directory().resolve(TABLE), -1, "the histogram of stripe " + row.stripe() + " cannot be read: " + e, e);
+            }
+        }
+        times.addFirst(new WriteTimes(-1, direct, all));
+        return times;
+    }
+}
