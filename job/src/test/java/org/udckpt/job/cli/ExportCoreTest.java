@@ -127,7 +127,7 @@ class ExportCoreTest {
             Gdb gdb = Gdb.core(udckpts, Udckpts.program("ballast"), export(udckpts, 4), STACKS);
             List<List<String>> stacks = List.copyOf(gdb.stacks().values());
             assertTrue(stacks.stream().anyMatch(stack -> stack.contains("main")), gdb::output);
-            assertTrue(stacks.stream().anyMatch(stack -> stack.contains("control_receive") && stack.contains("serve")), gdb::output);
+            assertTrue(stacks.stream().anyMatch(stack -> stack.contains("serve")), gdb::output);
             assertRefused(udckpts, 66, "has no rank 2; there are 0, 1", "--rank", "2");
             assertRefused(udckpts, 66, "has no process 1; there is", "--rank", "1", "--pid", "1");
             assertRefused(udckpts, 64, "is there already", "--rank", "1", "--output", directory.resolve("rank.core").toString());

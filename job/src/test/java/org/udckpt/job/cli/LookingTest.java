@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,8 +37,28 @@ class LookingTest {
             Files.createFile(directory.resolve("finish"));
             inspected(udckpts);
             differing(udckpts);
+            tables(udckpts);
             verified(udckpts);
         }
+    }
+
+    /** docs/looking.md joins them so. */
+    private void tables(Udckpts udckpts) throws Exception {
+        ArrowTables tables = ArrowTables.of(Path.of(images(), "ckpt-0002"));
+        JsonNode inspected = JSON.readTree(good(udckpts, "inspect", images(), "--json"));
+        assertEquals(inspected.path("regions").asInt(), tables.table("regions").size());
+        long pid = ArrowTables.number(tables.table("processes").getFirst(), "pid");
+        long number = tables.table("memory").stream().filter(row -> (boolean) row.get("process") && ArrowTables.number(row, "id") == pid)
+                .map(row -> ArrowTables.number(row, "number")).findFirst().orElseThrow();
+        Map<String, Object> mapped = tables.table("regions").stream().filter(row -> row.get("path").toString().equals(change() + ".map")).findFirst().orElseThrow();
+        long stored = tables.table("chunks").stream().filter(row -> ArrowTables.number(row, "process") == number)
+                .mapToLong(row -> Math.min(ArrowTables.number(row, "address") + ArrowTables.number(row, "length"), ArrowTables.number(mapped, "end"))
+                        - Math.max(ArrowTables.number(row, "address"), ArrowTables.number(mapped, "start"))).filter(overlap -> overlap > 0).sum();
+        assertEquals(find(inspected.at("/processes/0/regions"), "path", change() + ".map").path("stored_bytes").asLong(), stored);
+        assertEquals(List.of("rank", "pid", "processes", "threads", "stopNs", "stateNs", "objectsNs", "forkNs", "resumeNs", "totalNs"),
+                List.copyOf(tables.table("rank-phases").getFirst().keySet()));
+        long object = tables.table("descriptors").stream().filter(row -> ArrowTables.number(row, "fd") == 0).map(row -> ArrowTables.number(row, "object")).findFirst().orElseThrow();
+        assertTrue(tables.table("objects").stream().anyMatch(row -> ArrowTables.number(row, "id") == object && row.get("record") != null));
     }
 
     private void inspected(Udckpts udckpts) throws Exception {
