@@ -7,6 +7,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -105,8 +106,7 @@ public final class Catalogue {
         try (CheckpointReader newest = CheckpointReader.open(complete.getLast().directory(), key, io)) {
             newest.verify((_, _) -> { });
         }
-        List<Entry> kept = complete.subList(complete.size() - keep, complete.size());
-        Set<Long> needed = kept.stream().flatMap(entry -> entry.manifest().bases().stream()).map(Manifest.Base::id).collect(Collectors.toSet());
+        Set<Long> needed = withBases(complete, complete.subList(complete.size() - keep, complete.size()).stream().map(Entry::id).collect(Collectors.toSet()));
         List<Entry> removed = new ArrayList<>();
         try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
             for (Entry entry : complete.subList(0, complete.size() - keep).reversed()) {
@@ -118,6 +118,21 @@ public final class Catalogue {
             }
         }
         return removed;
+    }
+
+    /**
+     * The ids of checkpoints and of all that they are based on, and those in turn: a checkpoint whose base is gone is no complete one.
+     *
+     * @param complete oldest first
+     */
+    public static Set<Long> withBases(List<Entry> complete, Set<Long> ids) {
+        Set<Long> needed = new HashSet<>(ids);
+        for (Entry entry : complete.reversed()) { // a base is older
+            if (needed.contains(entry.id())) {
+                entry.manifest().bases().forEach(base -> needed.add(base.id()));
+            }
+        }
+        return needed;
     }
 
     /** Removes what dead writers left. Checkpoints whose writer lives, or is on another machine, stay. */
@@ -133,6 +148,16 @@ public final class Catalogue {
             }
         }
         return removed;
+    }
+
+    /** The highest number that was ever given out here; 0 when none was, or the directory is not there. */
+    public long latest() throws IOException {
+        return new CheckpointIds(parent, io).latest();
+    }
+
+    /** From now on numbers here are higher than {@code id}: another tier has given it out. Makes the directory when it is not there. */
+    public void raise(long id) throws IOException {
+        new CheckpointIds(parent, io).raise(id);
     }
 
     /** Removes a checkpoint whatever its state; its number is not given out again. */

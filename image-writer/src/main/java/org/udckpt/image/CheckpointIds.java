@@ -29,14 +29,41 @@ final class CheckpointIds {
         try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
             long id = Math.max(last(), highest()) + 1;
             remember(id);
-            Path directory = parent.resolve(ImageNames.directory(id));
-            io.createDirectory(directory);
-            SmallFiles.write(io, directory.resolve(ImageNames.WRITER), lease.encode());
-            return directory;
+            return begin(id, lease);
         }
     }
 
-    private void makeParent() throws IOException {
+    /** Makes the directory of a checkpoint whose number another directory has given out; numbers from here on are higher. */
+    Path claim(long id, WriterLease lease) throws IOException {
+        raise(id);
+        try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
+            return begin(id, lease);
+        }
+    }
+
+    private Path begin(long id, WriterLease lease) throws IOException {
+        Path directory = parent.resolve(ImageNames.directory(id));
+        io.createDirectory(directory);
+        SmallFiles.write(io, directory.resolve(ImageNames.WRITER), lease.encode());
+        return directory;
+    }
+
+    /** The highest number that is or was given out here; 0 when none was. */
+    long latest() throws IOException {
+        return java.nio.file.Files.notExists(parent) ? 0 : Math.max(last(), highest());
+    }
+
+    /** Numbers from here on are higher than {@code id}. */
+    void raise(long id) throws IOException {
+        makeParent();
+        try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
+            if (last() < id) {
+                remember(id);
+            }
+        }
+    }
+
+    void makeParent() throws IOException {
         if (java.nio.file.Files.isDirectory(parent)) {
             return;
         }

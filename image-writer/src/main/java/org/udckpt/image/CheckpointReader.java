@@ -138,7 +138,7 @@ public final class CheckpointReader implements Closeable {
         if (bases == null) {
             Map<Long, ImageFiles> opened = new TreeMap<>();
             for (Manifest.Base base : image.manifest().bases()) {
-                opened.put(base.id(), ImageFiles.open(image.directory().resolveSibling(ImageNames.directory(base.id())), key, image.io()));
+                opened.put(base.id(), ImageFiles.openBase(image.directory().resolveSibling(ImageNames.directory(base.id())), key, image.io()));
             }
             bases = opened;
         }

@@ -28,6 +28,11 @@ final class ImageFiles {
         return new ImageFiles(absolute, key, io, ManifestFile.load(absolute, key, io).manifest());
     }
 
+    /** As a base of a newer one, which names all that it needs itself. */
+    static ImageFiles openBase(Path directory, ImageKey key, StorageIo io) throws IOException {
+        return new ImageFiles(directory, key, io, ManifestFile.alone(directory, key, io).manifest());
+    }
+
     Path directory() {
         return directory;
     }

@@ -38,7 +38,8 @@ final class ManifestFile {
         }
     }
 
-    private static Sealed alone(Path directory, ImageKey key, StorageIo io) throws IOException {
+    /** As {@link #load}, without a look at what it is based on: enough for one whose blocks a newer one needs. */
+    static Sealed alone(Path directory, ImageKey key, StorageIo io) throws IOException {
         Path file = directory.resolve(ImageNames.MANIFEST);
         Sealed sealed;
         try {

@@ -107,6 +107,32 @@ class IncrementalTest {
         assertEquals(List.of(), bases(4));
     }
 
+    /** The fourth needs nothing of the second, but the third does, and the fourth needs the third. */
+    @Test
+    void pruningKeepsWhatABaseIsBasedOn() throws Exception {
+        FakeProcess process = new FakeProcess(1, new Random(5), 1, 1);
+        byte[] memory = new byte[3 * 64 * Range.PAGE];
+        new Random(6).nextBytes(memory);
+        process.memory.clear();
+        process.memory.put(0x100000L, memory);
+        for (int changed : new int[] {0, 64, 128, 64}) {
+            memory[changed * Range.PAGE]++;
+            for (int page = changed; page < changed + 64; page++) {
+                memory[page * Range.PAGE]++;
+            }
+            write(options, List.of(process));
+        }
+        assertEquals(List.of(1L, 2L), bases(3));
+        assertEquals(List.of(1L, 3L), bases(4));
+        catalogue().prune(1);
+        verify(4);
+        Images.assertHolds(checkpoint(4), List.of(process));
+        assertTrue(catalogue().list().stream().allMatch(entry -> entry.state() == Catalogue.State.COMPLETE), catalogue().list().toString());
+        assertEquals(4, catalogue().list().size());
+        catalogue().remove(catalogue().list().get(1));
+        verify(4); // which does not need it itself
+    }
+
     private static long stripes(Manifest manifest) {
         return manifest.files().stream().filter(file -> file.cover() != null).mapToLong(Manifest.FileEntry::length).sum();
     }

@@ -16,7 +16,6 @@ import org.udckpt.image.Phase;
 import org.udckpt.image.WriterOptions;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.command.CommandServer.Progress;
-import org.udckpt.job.config.Option;
 import org.udckpt.job.pace.CheckpointCost;
 import org.udckpt.job.pace.SlowdownMeter;
 import org.udckpt.job.report.Durations;
@@ -36,6 +35,7 @@ public final class Checkpointer implements AutoCloseable {
     private final Job job;
     private final Semaphore one = new Semaphore(1);
     private final ImageChain chain;
+    private final Runnable kept;
     private final SlowdownMeter slowdown;
     private volatile Consumer<Taken> listener = taken -> { };
     private final LifeStatistics statistics = new LifeStatistics();
@@ -43,9 +43,13 @@ public final class Checkpointer implements AutoCloseable {
     private volatile LiveWrite live;
     private volatile boolean cleaned;
 
-    /** @param options of its images */
-    public Checkpointer(Job job, WriterOptions options) {
+    /**
+     * @param options of its images
+     * @param kept run after each checkpoint that is complete, before the next can begin; does not throw
+     */
+    public Checkpointer(Job job, WriterOptions options, Runnable kept) {
         this.job = job;
+        this.kept = kept;
         this.chain = new ImageChain(job, options);
         this.slowdown = new SlowdownMeter(job::sends, System::nanoTime);
     }
@@ -163,7 +167,7 @@ public final class Checkpointer implements AutoCloseable {
         listener.accept(new Taken(image.id(), resumed - manifest.stopMaxNanos(), cost));
         progress.say("write " + Durations.format(manifest.writeNanos()) + ", " + Durations.bytes(manifest.storedBytes()) + "; stop "
                 + Durations.format(manifest.stopMaxNanos()) + (cost.measured() ? "; the job was %.0f%% slower".formatted(cost.slowdown() * 100) + " meanwhile" : ""));
-        prune();
+        kept.run();
         return image.id();
     }
 
@@ -193,19 +197,6 @@ public final class Checkpointer implements AutoCloseable {
         cleaned = true;
         List<Catalogue.Entry> removed = new Catalogue(job.imageDirectory(), Keys.user(job.settings())).clean();
         removed.forEach(entry -> Messages.info("removed " + entry.name() + ", whose writer had died"));
-    }
-
-    /** A failure to prune does not make the new checkpoint worth less. */
-    private void prune() {
-        int keep = job.settings().count(Option.KEEP);
-        if (keep == 0) {
-            return;
-        }
-        try {
-            new Catalogue(job.imageDirectory(), Keys.user(job.settings())).prune(keep);
-        } catch (IOException | RuntimeException e) {
-            Messages.error("old checkpoints stay: " + e.getMessage(), e);
-        }
     }
 
     /** Waits for the image that is being written: the job may be over, its last checkpoint is not. */

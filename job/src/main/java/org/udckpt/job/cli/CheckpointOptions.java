@@ -15,6 +15,13 @@ final class CheckpointOptions {
     @picocli.CommandLine.Option(names = "--keep", paramLabel = "K", description = "keep the newest K checkpoints; default: all")
     private String keep;
 
+    @picocli.CommandLine.Option(names = "--tiers", paramLabel = "fast=DIR,slow=DIR",
+            description = "write checkpoints to fast, and copy them to slow while the job runs; in place of --dir")
+    private String tiers;
+
+    @picocli.CommandLine.Option(names = "--keep-fast", paramLabel = "K", description = "keep the newest K checkpoints on fast once they are on slow; default: 1")
+    private String keepFast;
+
     @picocli.CommandLine.Option(names = "--max-rate", paramLabel = "BYTES", description = "write images with at most so many bytes a second and node, e.g. 500M")
     private String maxRate;
 
@@ -38,9 +45,15 @@ final class CheckpointOptions {
             description = "encrypt images (and read encrypted ones) with the key that a file or a command gives")
     private String encrypt;
 
+    /** Where the job was told to put them; null: it was not. */
+    String tiers() {
+        return tiers;
+    }
+
     /** Lays those that were given over the settings. */
     Settings over(Settings settings) {
         return settings.flag(Option.INTERVAL, interval).flag(Option.MTBF, mtbf).flag(Option.KEEP, keep)
+                .flag(Option.TIERS, tiers).flag(Option.KEEP_FAST, keepFast)
                 .flag(Option.MAX_RATE, maxRate).flag(Option.IO_IDLE, ioIdle ? "true" : null).flag(Option.BUFFER, buffer)
                 .flag(Option.FULL_EVERY, fullEvery).flag(Option.COMPRESS, compress).flag(Option.INTEGRITY, integrity).flag(Option.ENCRYPT, encrypt);
     }

@@ -24,7 +24,7 @@ final class InspectCommand implements Callable<Integer> {
     @Option(names = "--json", description = "as JSON, schema 1: always all")
     private boolean json;
 
-    @Parameters(paramLabel = "DIR[/ID]", description = "a checkpoint, or the newest complete one of a directory")
+    @Parameters(paramLabel = "DIR[/ID]", description = "a checkpoint, or the newest complete one of a directory or of fast=DIR,slow=DIR")
     private String image;
 
     @Override

@@ -8,17 +8,20 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.udckpt.image.Catalogue;
 import org.udckpt.image.CheckpointReader;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageKey;
 import org.udckpt.image.Manifest;
+import org.udckpt.image.TieredCatalogue;
 import org.udckpt.image.VerifiedMark;
 import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.Tiers;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -35,27 +38,56 @@ final class ListCommand implements Callable<Integer> {
     @Option(names = "--json", description = "as JSON, schema 1")
     private boolean json;
 
-    @Parameters(paramLabel = "DIR", description = "the job's image directory")
+    @Parameters(paramLabel = "DIR", description = "the job's image directory, or its tiers fast=DIR,slow=DIR")
     private String directory;
 
     @Override
     public Integer call() throws IOException {
         common.settings();
         ImageKey key = Keys.user();
-        List<Catalogue.Entry> entries = ImageLocation.list(ImageLocation.directory(directory), key);
+        List<Row> rows = rows(key);
         if (json) {
             ObjectNode root = JSON.createObjectNode().put("schema", 1);
             ArrayNode list = root.putArray("checkpoints");
-            for (Catalogue.Entry entry : entries) {
-                list.add(withPhases(entry, key));
+            for (Row row : rows) {
+                ObjectNode node = withPhases(row.entry(), key);
+                if (!row.places().isEmpty()) {
+                    ObjectNode tiers = node.putObject("tiers");
+                    row.places().forEach(place -> tiers.put(place.tier().name(), stateOf(place.entry())));
+                }
+                list.add(node);
             }
             System.out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(root));
         } else {
-            for (Catalogue.Entry entry : entries) {
-                print(entry);
+            for (Row row : rows) {
+                print(row.entry(), row.places().isEmpty() ? "" : "  in " + String.join(", ", row.places().stream().map(ListCommand::place).toList()));
             }
         }
         return ExitCode.DONE.value();
+    }
+
+    /**
+     * What is listed.
+     *
+     * @param entry the one that would be read
+     * @param places in which tiers it is; empty for those of one directory
+     */
+    private record Row(Catalogue.Entry entry, List<TieredCatalogue.Place> places) {}
+
+    private List<Row> rows(ImageKey key) {
+        Optional<Tiers> tiers = Tiers.parse(directory);
+        return tiers.isPresent() ? ImageLocation.list(tiers.get(), key).stream().map(entry -> new Row(entry.best().entry(), entry.places())).toList()
+                : ImageLocation.list(ImageLocation.directory(directory), key).stream().map(entry -> new Row(entry, List.of())).toList();
+    }
+
+    /** {@code fast}; {@code slow (incomplete)}. */
+    private static String place(TieredCatalogue.Place place) {
+        Catalogue.Entry entry = place.entry();
+        return place.tier().name() + (entry.state() == Catalogue.State.COMPLETE ? "" : entry.inProgress() ? " (being written)" : " (" + stateOf(entry) + ")");
+    }
+
+    private static String stateOf(Catalogue.Entry entry) {
+        return entry.state().name().toLowerCase(Locale.ROOT);
     }
 
     /** A checkpoint whose phases cannot be read is damaged, and listed so. */
@@ -73,7 +105,7 @@ final class ListCommand implements Callable<Integer> {
     }
 
     static void describe(ObjectNode node, Catalogue.Entry entry) throws IOException {
-        node.put("id", entry.name()).put("state", entry.state().name().toLowerCase(Locale.ROOT));
+        node.put("id", entry.name()).put("state", stateOf(entry));
         Manifest manifest = entry.manifest();
         if (manifest == null) {
             node.put("problem", entry.problem().getMessage()).put("in_progress", entry.inProgress());
@@ -88,17 +120,16 @@ final class ListCommand implements Callable<Integer> {
         manifest.labels().forEach(labels::put);
     }
 
-    private static void print(Catalogue.Entry entry) throws IOException {
+    private static void print(Catalogue.Entry entry, String places) throws IOException {
         Manifest manifest = entry.manifest();
         if (manifest == null) {
-            System.out.printf("%s  %-10s  %s%n", entry.name(), entry.state().name().toLowerCase(Locale.ROOT),
-                    entry.inProgress() ? "being written" : entry.problem().getMessage());
+            System.out.printf("%s  %-10s  %s%s%n", entry.name(), stateOf(entry), entry.inProgress() ? "being written" : entry.problem().getMessage(), places);
             return;
         }
-        System.out.printf("%s  complete    %d ranks  %s in %s stored  %s  stop %s (median %s)  write %s  %s%n", entry.name(), manifest.ranks(),
+        System.out.printf("%s  complete    %d ranks  %s in %s stored  %s  stop %s (median %s)  write %s  %s%s%n", entry.name(), manifest.ranks(),
                 Durations.bytes(manifest.bytes()), Durations.bytes(manifest.storedBytes()), age(manifest.takenAt()), Durations.format(manifest.stopMaxNanos()),
                 Durations.format(manifest.stopMedianNanos()), Durations.format(manifest.writeNanos()),
-                VerifiedMark.read(entry.directory()).map(when -> "verified " + age(when)).orElse("not verified"));
+                VerifiedMark.read(entry.directory()).map(when -> "verified " + age(when)).orElse("not verified"), places);
     }
 
     private static String age(Instant when) {

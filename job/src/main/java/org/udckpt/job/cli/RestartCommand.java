@@ -11,6 +11,7 @@ import org.udckpt.job.life.Restart;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.Tiers;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -36,12 +37,16 @@ final class RestartCommand implements Callable<Integer> {
     @picocli.CommandLine.Option(names = "--lazy", paramLabel = "auto|no", description = "whether the job runs while its memory is still being read")
     private String lazy;
 
-    @Parameters(paramLabel = "DIR[/ID]", description = "a checkpoint, or the newest complete one of a directory")
+    @Parameters(paramLabel = "DIR[/ID]", description = "a checkpoint, or the newest complete one of a directory or of fast=DIR,slow=DIR")
     private String image;
 
     @Override
     public Integer call() throws Exception {
         Settings settings = checkpoints.over(common.settings()).flag(Option.DEVICE, device).flag(Option.LAZY, lazy).checked();
+        if (checkpoints.tiers() == null) {
+            ImageLocation.tiers(image).ifPresent(tiers -> settings.flag(Option.TIERS, tiers.format())); // it goes on where it was
+        }
+        Tiers.of(settings);
         DeviceChoice.resolve(settings);
         ImageOptions.check(settings);
         HostLayout layout = hosts == null ? null : HostLayout.parse(hosts, null);

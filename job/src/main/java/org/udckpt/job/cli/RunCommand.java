@@ -14,9 +14,12 @@ import org.udckpt.job.launch.DeviceChoice;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.ProgramCheck;
 import org.udckpt.job.launch.RawText;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.ImageRoom;
+import org.udckpt.job.store.Tiers;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -52,15 +55,22 @@ final class RunCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         if (directory != null) {
             ImageLocation.directory(directory); // not an empty one
+            if (checkpoints.tiers() != null) {
+                throw new Failure(ExitCode.USAGE, "--dir and --tiers both say where checkpoints go: give one of them");
+            }
         }
         Settings settings = checkpoints.over(common.settings()).flag(Option.DIR, directory).flag(Option.DEVICE, device).checked();
+        if (directory != null) {
+            settings.flag(Option.TIERS, ""); // the site's
+        }
         HostLayout layout = HostLayout.parse(hosts, ranks);
         Map<String, String> environment = RawText.environment();
         Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"));
         DeviceChoice.resolve(settings);
         ImageOptions.check(settings);
         String jobName = name != null ? name : JobNames.fresh(program);
-        ImageRoom.check(FirstLife.imageDirectory(settings, jobName), !settings.text(Option.DIR).isEmpty() || !(Interval.of(settings) instanceof Interval.Never));
+        Tiers.of(settings).ifPresent(tiers -> ImageRoom.check(tiers.slow().path(), true));
+        ImageRoom.check(FirstLife.imageDirectory(settings, jobName), !settings.text(Option.TIERS).isEmpty() || !settings.text(Option.DIR).isEmpty() || !(Interval.of(settings) instanceof Interval.Never));
         try (Job job = FirstLife.start(settings, Installation.find(settings), jobName, layout, command, environment)) {
             return job.await();
         }

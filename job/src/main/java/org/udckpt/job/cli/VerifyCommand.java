@@ -2,7 +2,6 @@ package org.udckpt.job.cli;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -29,7 +28,7 @@ final class VerifyCommand implements Callable<Integer> {
     @Option(names = "--json", description = "as JSON, schema 1")
     private boolean json;
 
-    @Parameters(paramLabel = "DIR[/ID]", description = "a checkpoint, or the newest complete one of a directory")
+    @Parameters(paramLabel = "DIR[/ID]", description = "a checkpoint, or the newest complete one of a directory or of fast=DIR,slow=DIR")
     private String image;
 
     @Override
@@ -57,10 +56,9 @@ final class VerifyCommand implements Callable<Integer> {
         if (!all) {
             return List.of(ImageLocation.find(image, key));
         }
-        Path parent = ImageLocation.directory(image);
-        List<ImageLocation> found = ImageLocation.list(parent, key).stream().map(entry -> new ImageLocation(parent, entry)).toList();
+        List<ImageLocation> found = ImageLocation.all(image, key);
         if (found.isEmpty()) {
-            throw new Failure(ExitCode.NOT_FOUND, "no checkpoint in " + parent);
+            throw new Failure(ExitCode.NOT_FOUND, "no checkpoint in " + image);
         }
         return found;
     }

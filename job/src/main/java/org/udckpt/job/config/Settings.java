@@ -102,6 +102,8 @@ public final class Settings {
         duration(Option.QUIESCE_TIMEOUT);
         duration(Option.REBUILD_TIMEOUT);
         count(Option.KEEP);
+        atLeastOne(Option.KEEP_FAST);
+        duration(Option.DRAIN_TIMEOUT);
         bytes(Option.MAX_RATE, 0);
         bytes(Option.BUFFER, SMALLEST_BUFFER);
         truth(Option.IO_IDLE);
@@ -152,6 +154,15 @@ public final class Settings {
             throw bad(option, "a number");
         }
         throw bad(option, "zero or more");
+    }
+
+    /** A number from 1. */
+    public int atLeastOne(Option option) {
+        int count = count(option);
+        if (count == 0) {
+            throw bad(option, "at least 1");
+        }
+        return count;
     }
 
     /** Bytes: {@code 500M}, {@code 2G}, {@code 1048576}; K, M, G and T are powers of 1024. */

@@ -1,11 +1,13 @@
 package org.udckpt.job.life;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Optional;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.checkpoint.Checkpointer;
 import org.udckpt.job.command.CommandServer;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.tiers.Drain;
 
 /** What other udckpt commands can ask of a running job. */
 final class Commands implements CommandServer.Handler {
@@ -13,8 +15,10 @@ final class Commands implements CommandServer.Handler {
 
     private final Job job;
     private final Checkpointer checkpointer;
+    private final Optional<Drain> drain;
 
-    Commands(Job job, Checkpointer checkpointer) {
+    Commands(Job job, Checkpointer checkpointer, Optional<Drain> drain) {
+        this.drain = drain;
         this.job = job;
         this.checkpointer = checkpointer;
     }
@@ -42,6 +46,6 @@ final class Commands implements CommandServer.Handler {
 
     @Override
     public ObjectNode status() {
-        return StatusReport.of(job, checkpointer);
+        return StatusReport.of(job, checkpointer, drain);
     }
 }

@@ -1,6 +1,7 @@
 package org.udckpt.job.life;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,7 @@ import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.StoredMemory;
+import org.udckpt.job.store.Tiers;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
@@ -86,7 +88,7 @@ public final class Restart {
         if (layout.ranks() != state.layout().ranks()) {
             throw new Failure(ExitCode.USAGE, "--hosts " + layout.format() + " holds " + layout.ranks() + " ranks, but the image has " + state.layout().ranks());
         }
-        JobFacts facts = new JobFacts(name == null ? state.row().name() : name, location.parent(), layout, state.row().words(), state.row().generation() + 1,
+        JobFacts facts = new JobFacts(name == null ? state.row().name() : name, imageDirectory(location), layout, state.row().words(), state.row().generation() + 1,
                 state.row().namedRuntime());
         Job job = null;
         try {
@@ -105,6 +107,10 @@ public final class Restart {
             }
             throw Failure.of("restart from " + location.entry().directory(), e);
         }
+    }
+
+    private Path imageDirectory(ImageLocation location) {
+        return Tiers.of(settings).map(tiers -> tiers.fast().path()).orElse(location.parent());
     }
 
     private void restore(Job job) throws IOException, InterruptedException {

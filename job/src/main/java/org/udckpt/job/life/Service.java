@@ -3,12 +3,18 @@ package org.udckpt.job.life;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
+import org.udckpt.image.WriterOptions;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.checkpoint.Checkpointer;
 import org.udckpt.job.checkpoint.Periodic;
+import org.udckpt.job.checkpoint.Pruning;
 import org.udckpt.job.config.Interval;
+import org.udckpt.job.config.Option;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageOptions;
+import org.udckpt.job.store.Tiers;
+import org.udckpt.job.tiers.Drain;
 import org.udckpt.process.capture.Rehearsal;
 
 /** What a job offers once its ranks run, in whichever life: commands, checkpoints by themselves, a warm capture. */
@@ -19,14 +25,20 @@ final class Service {
     private Service() {}
 
     static void open(Job job, Path library) throws IOException {
-        Checkpointer checkpointer = job.owns(new Checkpointer(job, ImageOptions.of(job.settings())));
+        WriterOptions options = ImageOptions.of(job.settings());
+        Optional<Drain> drain = Tiers.of(job.settings()).map(tiers -> job.owns(drain(job, tiers, options)));
+        Checkpointer checkpointer = job.owns(new Checkpointer(job, options, drain.<Runnable>map(tiered -> tiered::ask).orElseGet(() -> new Pruning(job))));
         Interval interval = Interval.of(job.settings());
-        job.open(new Commands(job, checkpointer));
+        job.open(new Commands(job, checkpointer, drain));
         if (!(interval instanceof Interval.Never)) {
             job.owns(Periodic.start(job, checkpointer, interval));
         }
         // Not beside memory that comes in: no checkpoint can be taken before that has ended.
         job.filling().filled().thenRun(() -> Thread.ofPlatform().daemon().name("rehearsal").start(() -> rehearse(library)));
+    }
+
+    private static Drain drain(Job job, Tiers tiers, WriterOptions options) {
+        return Drain.start(tiers, options, job.settings().count(Option.KEEP), job.settings().atLeastOne(Option.KEEP_FAST), job.settings().duration(Option.DRAIN_TIMEOUT));
     }
 
     /** Compiles the code of the stop, so that the first checkpoint stops the job no longer than the later ones. */

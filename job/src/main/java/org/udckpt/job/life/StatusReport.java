@@ -3,11 +3,13 @@ package org.udckpt.job.life;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Optional;
 import org.udckpt.address.Endpoint;
 import org.udckpt.address.VerbsAddress;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.RankTable;
 import org.udckpt.job.checkpoint.Checkpointer;
+import org.udckpt.job.tiers.Drain;
 
 /** The agent's part of {@code status --json}: everything but the counters, which anyone reads from shared memory. */
 final class StatusReport {
@@ -15,12 +17,13 @@ final class StatusReport {
 
     private StatusReport() {}
 
-    static ObjectNode of(Job job, Checkpointer checkpointer) {
+    static ObjectNode of(Job job, Checkpointer checkpointer, Optional<Drain> drain) {
         ObjectNode node = JSON.createObjectNode();
         node.put("name", job.facts().name());
         node.put("dir", job.imageDirectory().toString());
         node.put("state", checkpointer.state());
         checkpointer.writing().ifPresent(progress -> progress.describe(node.putObject("write")));
+        drain.ifPresent(running -> running.state().describe(node.putObject("drain").put("tiers", running.tiers().format())));
         checkpointer.statistics().describe(node.putObject("checkpoints"));
         node.put("generation", job.facts().generation());
         if (job.filling().bytes() > 0) {

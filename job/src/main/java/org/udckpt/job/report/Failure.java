@@ -5,6 +5,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.util.concurrent.TimeoutException;
 import org.udckpt.image.ImageError;
 import org.udckpt.process.capture.CaptureFailed;
@@ -54,6 +55,7 @@ public final class Failure extends RuntimeException {
             case LibraryException e -> new Failure(String.valueOf(e.getMessage()).contains("no answer to") ? ExitCode.TIMEOUT : ExitCode.IO,
                     what + ": " + e.getMessage(), e);
             case AccessDeniedException e -> new Failure(ExitCode.PERMISSION, what + ": permission denied: " + e.getFile(), e);
+            case NotDirectoryException e -> new Failure(ExitCode.IO, what + ": not a directory: " + e.getFile(), e);
             case NoSuchFileException e -> new Failure(ExitCode.NOT_FOUND, what + ": no such file: " + e.getFile(), e);
             case InvalidPathException e -> new Failure(ExitCode.USAGE, what + ": the path " + e.getInput() + " is not UTF-8; rename it, or reach it by a link that is");
             case IOException e when noSpace(e) -> new Failure(ExitCode.NO_SPACE, what + ": no space left: " + e.getMessage(), e);

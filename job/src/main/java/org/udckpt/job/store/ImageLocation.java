@@ -4,22 +4,33 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.udckpt.image.Catalogue;
 import org.udckpt.image.CheckpointReader;
+import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageKey;
+import org.udckpt.image.TieredCatalogue;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
 
 /**
- * What {@code DIR[/ID]} of the command line means.
+ * What {@code DIR[/ID]}, or {@code fast=DIR,slow=DIR[/ID]}, of the command line means.
  *
- * @param parent directory of all checkpoints of the job
+ * @param parent directory of all checkpoints of the job; of tiers the one that the checkpoint is read from
  * @param entry the one checkpoint
  */
 public record ImageLocation(Path parent, Catalogue.Entry entry) {
+    private static final Pattern NAMED = Pattern.compile(".*/(ckpt-\\d{4,18})");
 
     /** A checkpoint by its id, in whatever state, or the newest complete one of a directory; 66 when there is none. */
     public static ImageLocation find(String text, ImageKey key) {
+        Optional<Tiers> tiers = tiers(text);
+        if (tiers.isPresent()) {
+            return find(tiers.get(), id(text), key);
+        }
         Path path = directory(text).toAbsolutePath().normalize();
         boolean named = path.getFileName() != null && path.getFileName().toString().matches("ckpt-\\d{4,18}");
         Path parent = named ? path.getParent() : path;
@@ -32,6 +43,43 @@ public record ImageLocation(Path parent, Catalogue.Entry entry) {
         }
         return entries.stream().filter(entry -> entry.state() == Catalogue.State.COMPLETE).reduce((earlier, later) -> later)
                 .map(entry -> new ImageLocation(parent, entry)).orElseThrow(() -> noneComplete(parent, entries));
+    }
+
+    /** The tiers in {@code fast=DIR,slow=DIR[/ID]}; empty for a directory. */
+    public static Optional<Tiers> tiers(String text) {
+        return Tiers.parse(id(text).map(id -> text.substring(0, text.length() - id.length() - 1)).orElse(text));
+    }
+
+    private static Optional<String> id(String text) {
+        Matcher matcher = NAMED.matcher(text);
+        return matcher.matches() ? Optional.of(matcher.group(1)) : Optional.empty();
+    }
+
+    private static ImageLocation find(Tiers tiers, Optional<String> id, ImageKey key) {
+        List<TieredCatalogue.Entry> entries = list(tiers, key);
+        Optional<TieredCatalogue.Entry> found = id.isPresent() ? entries.stream().filter(entry -> entry.name().equals(id.get())).findFirst()
+                : entries.stream().filter(entry -> entry.complete().isPresent()).reduce((earlier, later) -> later);
+        Catalogue.Entry entry = found.orElseThrow(() -> new Failure(ExitCode.NOT_FOUND, "no " + id.orElse("complete checkpoint") + " in " + tiers.format() + "; there "
+                + (entries.isEmpty() ? "is none" : "are " + String.join(", ", entries.stream().map(TieredCatalogue.Entry::name).toList())))).best().entry();
+        return new ImageLocation(entry.directory().getParent(), entry);
+    }
+
+    /** All checkpoints of a directory, or of all tiers, a copy for each. */
+    public static List<ImageLocation> all(String text, ImageKey key) {
+        return Tiers.parse(text).map(tiers -> list(tiers, key).stream().flatMap(entry -> entry.places().stream()).map(TieredCatalogue.Place::entry)
+                .map(entry -> new ImageLocation(entry.directory().getParent(), entry)).toList())
+                .orElseGet(() -> list(directory(text), key).stream().map(entry -> new ImageLocation(directory(text), entry)).toList());
+    }
+
+    /** All checkpoints of the tiers, oldest first; a tier that cannot be read is warned of, when another can. */
+    public static List<TieredCatalogue.Entry> list(Tiers tiers, ImageKey key) {
+        try {
+            TieredCatalogue.Listing listing = tiers.catalogue(key).list();
+            listing.unreadable().forEach((tier, problem) -> Messages.warn("tier " + tier.name() + ": " + problem.getMessage()));
+            return listing.entries();
+        } catch (ImageError e) {
+            throw Failure.of("listing the checkpoints of " + tiers.format(), e);
+        }
     }
 
     /** A directory of the command line; an empty one is a variable that was not set, rather than the current directory. */

@@ -39,7 +39,8 @@ final class RunningJob implements AutoCloseable {
         this.directory = directory;
         this.images = images;
         this.commands = new CommandLine(directory);
-        List<String> words = new ArrayList<>(List.of("run", "--name", "job", "--dir", images.toString()));
+        List<String> words = new ArrayList<>(List.of("run", "--name", "job"));
+        words.addAll(options.contains("--tiers") ? List.of() : List.of("--dir", images.toString()));
         words.addAll(options);
         words.add("--");
         words.addAll(command);

@@ -1,0 +1,69 @@
+package org.udckpt.job.store;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.udckpt.image.ImageKey;
+import org.udckpt.image.Tier;
+import org.udckpt.image.TieredCatalogue;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+
+/**
+ * A job's tiers, {@code fast=DIR,slow=DIR} on the command line: checkpoints are written to the one and copied to the other.
+ *
+ * @param fast a burst buffer, a local SSD: durable against the end of the job
+ * @param slow a parallel file system: durable against the loss of {@code fast}
+ */
+public record Tiers(Tier.Directory fast, Tier.Directory slow) {
+    private static final String FAST = "fast";
+    private static final String SLOW = "slow";
+    private static final Pattern FORM = Pattern.compile("(fast|slow)=([^,]+),(fast|slow)=([^,]+)");
+
+    /** Empty where the text is of another form, such as a directory's name. */
+    public static Optional<Tiers> parse(String text) {
+        Matcher matcher = FORM.matcher(text);
+        if (!matcher.matches() || matcher.group(1).equals(matcher.group(3))) {
+            return Optional.empty();
+        }
+        boolean fastFirst = matcher.group(1).equals(FAST);
+        Path fast = absolute(matcher.group(fastFirst ? 2 : 4));
+        Path slow = absolute(matcher.group(fastFirst ? 4 : 2));
+        if (fast.equals(slow)) {
+            throw new Failure(ExitCode.USAGE, text + ": fast and slow are the same directory");
+        }
+        return Optional.of(new Tiers(new Tier.Directory(FAST, fast), new Tier.Directory(SLOW, slow)));
+    }
+
+    /** Those of the settings; empty: all checkpoints are in one directory. */
+    public static Optional<Tiers> of(Settings settings) {
+        String text = settings.text(Option.TIERS);
+        if (text.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(parse(text).orElseThrow(() -> new Failure(ExitCode.USAGE,
+                settings.value(Option.TIERS).origin() + ": '" + text + "' is not a value for tiers; give fast=DIR,slow=DIR")));
+    }
+
+    private static Path absolute(String directory) {
+        return Path.of(directory).toAbsolutePath().normalize();
+    }
+
+    /** The fastest first. */
+    public List<Tier> all() {
+        return List.of(fast, slow);
+    }
+
+    public TieredCatalogue catalogue(ImageKey key) {
+        return new TieredCatalogue(all(), key);
+    }
+
+    /** As on the command line. */
+    public String format() {
+        return FAST + "=" + fast.path() + "," + SLOW + "=" + slow.path();
+    }
+}

@@ -1,0 +1,223 @@
+package org.udckpt.job.tiers;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import org.udckpt.image.BackgroundThread;
+import org.udckpt.image.Catalogue;
+import org.udckpt.image.CheckpointCopy;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.TieredCatalogue;
+import org.udckpt.image.WriterOptions;
+import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.Tiers;
+
+/**
+ * Copies checkpoints from the fast tier to the slow one while the job runs: one at a time, the newest first; those that a newer
+ * one has overtaken are skipped. A slow tier that fails is reported, and tried again at the next checkpoint; the job and the fast
+ * copy know nothing of it.
+ */
+public final class Drain implements AutoCloseable {
+    private static final Duration BRIEFLY = Duration.ofMillis(500);
+    private static final Duration GIVING_UP = Duration.ofSeconds(30);
+
+    private final Tiers tiers;
+    private final WriterOptions options;
+    private final Retention retention;
+    private final Duration patience;
+    private final Thread thread;
+    /** A checkpoint came since the thread last looked. Guarded by this. */
+    private boolean asked;
+    /** It did in this life. Before, nothing goes: the job may still be reading the memory of an older one. */
+    private boolean prunes;
+    private boolean closing;
+    private volatile boolean givenUp;
+    private volatile DrainState state = DrainState.IDLE;
+    private long overtaken;
+
+    private Drain(Tiers tiers, WriterOptions options, Retention retention, Duration patience) {
+        this.tiers = tiers;
+        this.options = options;
+        this.retention = retention;
+        this.patience = patience;
+        this.thread = Thread.ofPlatform().daemon().name("drain").unstarted(this::run);
+    }
+
+    /**
+     * Begins to copy what an earlier life has left on fast.
+     *
+     * @param options of the images that are copied: key, rate, priority
+     * @param keep on slow; 0: all
+     * @param keepFast on fast, at least 1
+     * @param patience how long {@link #close} waits for the newest copy
+     */
+    public static Drain start(Tiers tiers, WriterOptions options, int keep, int keepFast, Duration patience) {
+        Drain drain = new Drain(tiers, options, new Retention(tiers, options.key(), keep, keepFast), patience);
+        drain.asked = true;
+        drain.thread.start();
+        return drain;
+    }
+
+    public Tiers tiers() {
+        return tiers;
+    }
+
+    public DrainState state() {
+        return state;
+    }
+
+    /** A checkpoint is complete on fast. */
+    public synchronized void ask() {
+        asked = true;
+        prunes = true;
+        notifyAll();
+    }
+
+    private void run() {
+        try {
+            if (options.courtesy().background()) {
+                BackgroundThread.become();
+            }
+            begin();
+            while (awaitAsked()) {
+                drainNewest();
+            }
+        } catch (InterruptedException | IOException | RuntimeException e) {
+            Messages.error("checkpoints are no longer copied to " + tiers.slow().path() + ": " + e.getMessage(), e);
+            state = state.failed(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void begin() {
+        try {
+            if (Files.isDirectory(tiers.slow().path()) && new Catalogue(tiers.slow().path(), options.key()).latest() > 0) {
+                Files.createDirectories(tiers.fast().path().getParent());
+                followNumbers();
+            }
+        } catch (IOException | RuntimeException e) {
+            Messages.warn(tiers.slow().path() + " could not be looked at: " + e.getMessage() + "; tried again at the next checkpoint");
+        }
+    }
+
+    /** False: closed, and nothing is due. */
+    private synchronized boolean awaitAsked() throws InterruptedException {
+        while (!asked && !closing) {
+            wait();
+        }
+        boolean due = asked;
+        asked = false;
+        return due;
+    }
+
+    private void drainNewest() {
+        try {
+            List<TieredCatalogue.Entry> entries = new TieredCatalogue(List.of(tiers.fast()), options.key()).list().entries();
+            List<TieredCatalogue.Entry> complete = entries.stream().filter(entry -> entry.completeIn(tiers.fast())).toList();
+            if (complete.isEmpty()) {
+                return;
+            }
+            Catalogue.Entry newest = complete.getLast().best().entry();
+            state = state.begun(newest.name());
+            sayOvertaken(complete, newest);
+            copy(newest);
+        } catch (CancellationException e) {
+            Messages.warn(state.copying() + " is on " + tiers.fast().path() + " only: its copy to " + tiers.slow().path() + " was given up");
+            state = state.failed("given up");
+        } catch (IOException | RuntimeException e) {
+            Failure failure = Failure.of("copying " + state.copying() + " to " + tiers.slow().path(), e);
+            Messages.error(failure.getMessage() + "; it stays on " + tiers.fast().path() + ", and the job goes on; tried again at the next checkpoint", failure);
+            state = state.failed(failure.getMessage());
+        }
+        if (mayPrune()) {
+            prune();
+        }
+    }
+
+    private synchronized boolean mayPrune() {
+        return prunes;
+    }
+
+    private void copy(Catalogue.Entry newest) throws IOException {
+        Files.createDirectories(tiers.slow().path().getParent());
+        if (Files.isDirectory(tiers.slow().path())) {
+            new Catalogue(tiers.slow().path(), options.key()).clean().forEach(entry -> Messages.info("removed " + entry.directory() + ", whose copying had been broken off"));
+        }
+        followNumbers();
+        withBases(newest, tiers.catalogue(options.key()).list().entries());
+    }
+
+    /** First those that it is based on, unless they are there. */
+    private void withBases(Catalogue.Entry wanted, List<TieredCatalogue.Entry> all) throws IOException {
+        for (Manifest.Base base : wanted.manifest().bases()) {
+            TieredCatalogue.Entry entry = all.stream().filter(other -> other.id() == base.id()).findFirst().orElseThrow();
+            if (!entry.completeIn(tiers.slow())) {
+                withBases(entry.best().entry(), all);
+            }
+        }
+        copyOne(wanted);
+    }
+
+    /** Where fast was lost it would begin anew with 1, and slow has that: not in the way of a checkpoint, which must not wait for slow. */
+    private void followNumbers() throws IOException {
+        new Catalogue(tiers.fast().path(), options.key()).raise(new Catalogue(tiers.slow().path(), options.key()).latest());
+    }
+
+    private void copyOne(Catalogue.Entry entry) throws IOException {
+        state = state.begun(entry.name());
+        new CheckpointCopy(entry.directory(), tiers.slow().path(), options.key(), options.courtesy().rate(), () -> givenUp)
+                .run((done, total) -> state = state.copied(done, total));
+        state = state.succeeded();
+    }
+
+    /** Each is said once. */
+    private void sayOvertaken(List<TieredCatalogue.Entry> complete, Catalogue.Entry newest) throws IOException {
+        List<TieredCatalogue.Entry> there = tiers.catalogue(options.key()).list().entries();
+        long drained = there.stream().filter(entry -> entry.completeIn(tiers.slow())).mapToLong(TieredCatalogue.Entry::id).max().orElse(0);
+        for (TieredCatalogue.Entry entry : complete) {
+            if (entry.id() > Math.max(overtaken, drained) && entry.id() < newest.id()) {
+                Messages.info(entry.name() + " is not copied to " + tiers.slow().path() + ": " + newest.name() + " came before it could be");
+                overtaken = entry.id();
+            }
+        }
+    }
+
+    /** A failure to prune one tier does not keep the other from it. */
+    private void prune() {
+        try {
+            retention.pruneFast();
+        } catch (IOException | RuntimeException e) {
+            Messages.error("old checkpoints stay on " + tiers.fast().path() + ": " + e.getMessage(), e);
+        }
+        if (state.problem().isEmpty()) {
+            try {
+                retention.pruneSlow();
+            } catch (IOException | RuntimeException e) {
+                Messages.error("old checkpoints stay on " + tiers.slow().path() + ": " + e.getMessage(), e);
+            }
+        }
+    }
+
+    /** Waits until the newest checkpoint is copied, but no longer than the patience. */
+    @Override
+    public void close() throws InterruptedException {
+        synchronized (this) {
+            closing = true;
+            notifyAll();
+        }
+        if (!thread.join(BRIEFLY)) {
+            DrainState now = state;
+            Messages.info("the job has ended; " + now.copying() + " is still being copied to " + tiers.slow().path() + " (" + Durations.bytes(now.done()) + " of "
+                    + Durations.bytes(now.total()) + "), for " + Durations.format(patience.toNanos()) + " at most");
+            if (!thread.join(patience)) {
+                givenUp = true;
+                if (!thread.join(GIVING_UP)) {
+                    Messages.error(tiers.slow().path() + " does not answer: what was copied there is left as it is, incomplete", null);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+package org.udckpt.job.tiers;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.image.Catalogue;
+import org.udckpt.image.CheckpointInfo;
+import org.udckpt.image.CheckpointReader;
+import org.udckpt.image.CheckpointWriter;
+import org.udckpt.image.Courtesy;
+import org.udckpt.image.History;
+import org.udckpt.image.ImageForm;
+import org.udckpt.image.ImageKey;
+import org.udckpt.image.Range;
+import org.udckpt.image.RateLimit;
+import org.udckpt.image.WriterOptions;
+import org.udckpt.job.store.Tiers;
+
+/** Small checkpoints that are copied from directory to directory. */
+@Timeout(300)
+class DrainTest {
+    private static final int MEMORY = 64 * Range.PAGE;
+    private static final Duration LONG = Duration.ofMinutes(2);
+
+    @TempDir
+    Path temp;
+    private Tiers tiers;
+    private WriterOptions options;
+
+    @BeforeEach
+    void open() throws Exception {
+        tiers = Tiers.parse("slow=" + temp.resolve("slow") + ",fast=" + temp.resolve("fast")).orElseThrow();
+        options = WriterOptions.of(ImageKey.ofUser(Map.of("UDCKPT_KEY_FILE", temp.resolve("key").toString()))).withBufferBytes(4 << 20);
+    }
+
+    private String write() throws IOException {
+        try (CheckpointWriter writer = CheckpointWriter.create(tiers.fast().path(), options)) {
+            writer.node(0, "a").memory(1, List.of(new Range(0, MEMORY)), (address, into) -> {
+                into.fill((byte) (1 + writer.id()));
+                return into.byteSize();
+            });
+            writer.commit(CheckpointInfo.now(1, Map.of()));
+            return writer.name();
+        }
+    }
+
+    /** A chain: each changes one page of the memory, and is based on those before. */
+    private History chain(History history, int change) throws IOException {
+        WriterOptions incremental = options.withForm(ImageForm.PLAIN.withIncremental(true));
+        try (CheckpointWriter writer = CheckpointWriter.create(tiers.fast().path(), incremental, history)) {
+            writer.node(0, "a").memory(1, List.of(new Range(0, MEMORY)), (address, into) -> {
+                for (long page = 0; page < into.byteSize(); page += Range.PAGE) {
+                    long number = (address + page) / Range.PAGE;
+                    into.set(ValueLayout.JAVA_LONG, page, number < change ? 1000 + number : 1 + number);
+                }
+                return into.byteSize();
+            });
+            writer.commit(CheckpointInfo.now(1, Map.of()));
+            return writer.history();
+        }
+    }
+
+    /** Bases first, also those that were overtaken; and they stay on fast as long as one needs them. */
+    @Test
+    void basesGoFirst() throws Exception {
+        History history = null;
+        for (int i = 0; i < 3; i++) {
+            history = chain(history, i);
+        }
+        drainAndPrune(0);
+        assertTiers(List.of("ckpt-0001", "ckpt-0002", "ckpt-0003"), List.of("ckpt-0001", "ckpt-0002", "ckpt-0003"));
+        chain(null, 7);
+        drainAndPrune(1);
+        assertTiers(List.of("ckpt-0004"), List.of("ckpt-0004"));
+    }
+
+    private List<String> complete(Path directory) throws IOException {
+        return !Files.isDirectory(directory) ? List.of() : new Catalogue(directory, options.key()).list().stream()
+                .filter(entry -> entry.state() == Catalogue.State.COMPLETE).map(Catalogue.Entry::name).toList();
+    }
+
+    private void assertTiers(List<String> fast, List<String> slow) throws IOException {
+        assertEquals(fast, complete(tiers.fast().path()), "fast");
+        assertEquals(slow, complete(tiers.slow().path()), "slow");
+        for (String name : slow) {
+            try (CheckpointReader reader = CheckpointReader.open(tiers.slow().path().resolve(name), options.key())) {
+                reader.verify((done, total) -> { });
+            }
+        }
+    }
+
+    private void await(Drain drain, String id) throws InterruptedException {
+        while (!drain.state().drained().equals(id)) {
+            Thread.sleep(5);
+        }
+    }
+
+    private void drainAndPrune(int keep) throws InterruptedException {
+        try (Drain drain = Drain.start(tiers, options, keep, 1, LONG)) {
+            drain.ask();
+        }
+    }
+
+    private void awaitProblem(Drain drain, String id) throws InterruptedException {
+        while (!drain.state().problem().contains("copying " + id)) {
+            Thread.sleep(5);
+        }
+    }
+
+    @Test
+    void eachIsCopiedAndTheNewestStaysOnFast() throws Exception {
+        try (Drain drain = Drain.start(tiers, options, 2, 1, LONG)) {
+            for (int i = 1; i <= 4; i++) {
+                String id = write();
+                drain.ask();
+                await(drain, id);
+            }
+        }
+        assertTiers(List.of("ckpt-0004"), List.of("ckpt-0003", "ckpt-0004"));
+    }
+
+    @Test
+    void moreMayStayOnFast() throws Exception {
+        try (Drain drain = Drain.start(tiers, options, 0, 2, LONG)) {
+            for (int i = 1; i <= 3; i++) {
+                String id = write();
+                drain.ask();
+                await(drain, id);
+            }
+        }
+        assertTiers(List.of("ckpt-0002", "ckpt-0003"), List.of("ckpt-0001", "ckpt-0002", "ckpt-0003"));
+    }
+
+    /** What an earlier life left is copied; only the newest, and the end waits for it. Nothing goes before this life has a checkpoint. */
+    @Test
+    void theNewestFirstAndTheOvertakenNotAtAll() throws Exception {
+        write();
+        write();
+        write();
+        Drain.start(tiers, options, 0, 1, LONG).close();
+        assertTiers(List.of("ckpt-0001", "ckpt-0002", "ckpt-0003"), List.of("ckpt-0003"));
+        drainAndPrune(0);
+        assertTiers(List.of("ckpt-0003"), List.of("ckpt-0003"));
+    }
+
+    @Test
+    void aSlowTierThatFailsLosesNothing() throws Exception {
+        Files.writeString(tiers.slow().path(), "not a directory");
+        try (Drain drain = Drain.start(tiers, options, 0, 1, LONG)) {
+            write();
+            drain.ask();
+            awaitProblem(drain, "ckpt-0001");
+            write();
+            drain.ask();
+            awaitProblem(drain, "ckpt-0002");
+            assertTiers(List.of("ckpt-0001", "ckpt-0002"), List.of());
+            Files.delete(tiers.slow().path());
+            String id = write();
+            drain.ask();
+            await(drain, id);
+            assertEquals("", drain.state().problem());
+        }
+        assertTiers(List.of("ckpt-0003"), List.of("ckpt-0003"));
+    }
+
+    /** Those that wait for a slow tier do not fill the fast one, where the user wants no more than so many. */
+    @Test
+    void keepBoundsWhatWaits() throws Exception {
+        Files.writeString(tiers.slow().path(), "not a directory");
+        try (Drain drain = Drain.start(tiers, options, 2, 1, LONG)) {
+            for (int i = 1; i <= 4; i++) {
+                write();
+                drain.ask();
+                String oldest = "ckpt-%04d".formatted(i - 2);
+                while (complete(tiers.fast().path()).contains(oldest)) {
+                    Thread.sleep(5);
+                }
+            }
+        }
+        assertTiers(List.of("ckpt-0003", "ckpt-0004"), List.of());
+    }
+
+    /** A burst buffer that was emptied does not give out the numbers of the slow tier again. */
+    @Test
+    void numbersGoOnAfterFastWasLost() throws Exception {
+        write();
+        write();
+        Drain.start(tiers, options, 0, 1, LONG).close();
+        new ProcessBuilder("rm", "-rf", tiers.fast().path().toString()).start().waitFor();
+        try (Drain drain = Drain.start(tiers, options, 0, 1, LONG)) {
+            while (Files.notExists(tiers.fast().path().resolve("sequence"))) {
+                Thread.sleep(5);
+            }
+            assertEquals("ckpt-0003", write());
+            drain.ask();
+        }
+        assertTiers(List.of("ckpt-0003"), List.of("ckpt-0002", "ckpt-0003"));
+    }
+
+    /** At a byte a second it would take a day. */
+    @Test
+    void theEndWaitsNoLongerThanItsPatience() throws Exception {
+        write();
+        Drain slow = Drain.start(tiers, options.withCourtesy(new Courtesy(RateLimit.of(1), false)), 0, 1, Duration.ofMillis(300));
+        long begin = System.nanoTime();
+        slow.close();
+        assertTrue(System.nanoTime() - begin < LONG.toNanos());
+        assertEquals("given up", slow.state().problem());
+        assertTiers(List.of("ckpt-0001"), List.of());
+        assertEquals(List.of(), new Catalogue(tiers.slow().path(), options.key()).list(), "what was begun is removed");
+    }
+}
