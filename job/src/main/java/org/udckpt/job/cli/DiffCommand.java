@@ -2,6 +2,7 @@ package org.udckpt.job.cli;
 
 import java.io.IOException;
 import java.util.concurrent.Callable;
+import org.udckpt.image.ImageKey;
 import org.udckpt.job.diff.Comparison;
 import org.udckpt.job.diff.ImageDiff;
 import org.udckpt.job.report.ExitCode;
@@ -18,6 +19,9 @@ final class DiffCommand implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
 
+    @Mixin
+    private KeyOption encrypted;
+
     @Option(names = "--json", description = "as JSON, schema 1")
     private boolean json;
 
@@ -29,8 +33,8 @@ final class DiffCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        common.settings();
-        try (OpenImage one = OpenImage.open(older); OpenImage other = OpenImage.open(newer)) {
+        ImageKey key = encrypted.key(common.settings());
+        try (OpenImage one = OpenImage.open(older, key); OpenImage other = OpenImage.open(newer, key)) {
             ImageDiff diff = compare(one, other);
             if (json) {
                 JsonOutput.print(DiffJson.of(diff));

@@ -6,6 +6,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.udckpt.image.ImageKey;
 import org.udckpt.job.core.CoreExport;
 import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.ExitCode;
@@ -24,6 +25,9 @@ final class ExportCoreCommand implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
 
+    @Mixin
+    private KeyOption encrypted;
+
     @Option(names = "--rank", required = true, paramLabel = "R", description = "the rank")
     private int rank;
 
@@ -41,8 +45,8 @@ final class ExportCoreCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        common.settings();
-        try (OpenImage open = OpenImage.open(image)) {
+        ImageKey key = encrypted.key(common.settings());
+        try (OpenImage open = OpenImage.open(image, key)) {
             ProcessState process = open.processes().one(rank, pid);
             Path target = target(open);
             CoreExport.Result result = write(open, process, target);

@@ -3,6 +3,7 @@ package org.udckpt.job.cli;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.udckpt.image.ImageKey;
 import org.udckpt.job.look.CheckpointView;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
@@ -18,6 +19,9 @@ final class InspectCommand implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
 
+    @Mixin
+    private KeyOption encrypted;
+
     @Option(names = "--rank", paramLabel = "R", description = "all of one rank: its threads, mappings and descriptors")
     private Integer rank;
 
@@ -29,8 +33,8 @@ final class InspectCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        common.settings();
-        try (OpenImage open = OpenImage.open(image)) {
+        ImageKey key = encrypted.key(common.settings());
+        try (OpenImage open = OpenImage.open(image, key)) {
             CheckpointView view = CheckpointView.of(open);
             List<Integer> ranks = rank == null ? open.processes().ranks() : List.of(open.processes().of(rank).getFirst().rank());
             if (json) {

@@ -20,7 +20,6 @@ import org.udckpt.image.VerifiedMark;
 import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.store.ImageLocation;
-import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.Tiers;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,6 +34,9 @@ final class ListCommand implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
 
+    @Mixin
+    private KeyOption encrypted;
+
     @Option(names = "--json", description = "as JSON, schema 1")
     private boolean json;
 
@@ -43,8 +45,7 @@ final class ListCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        common.settings();
-        ImageKey key = Keys.user();
+        ImageKey key = encrypted.key(common.settings());
         List<Row> rows = rows(key);
         if (json) {
             ObjectNode root = JSON.createObjectNode().put("schema", 1);

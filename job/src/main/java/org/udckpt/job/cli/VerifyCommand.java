@@ -10,7 +10,6 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
-import org.udckpt.job.store.Keys;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -21,6 +20,9 @@ import picocli.CommandLine.Parameters;
 final class VerifyCommand implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
+
+    @Mixin
+    private KeyOption encrypted;
 
     @Option(names = "--all", description = "all complete checkpoints of the directory")
     private boolean all;
@@ -33,8 +35,7 @@ final class VerifyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        common.settings();
-        ImageKey key = Keys.user();
+        ImageKey key = encrypted.key(common.settings());
         List<Verification> done = new ArrayList<>();
         for (ImageLocation location : locations(key)) {
             Verification verification = Verification.of(location, key);

@@ -26,8 +26,7 @@ public record OpenImage(ImageLocation location, CheckpointReader reader, JobStat
     public record MemoryKey(boolean process, long id) {}
 
     /** {@code text} is the command line's DIR[/ID]; 66 when there is none, 65 when it is damaged. */
-    public static OpenImage open(String text) {
-        ImageKey key = Keys.user();
+    public static OpenImage open(String text, ImageKey key) {
         ImageLocation location = ImageLocation.find(text, key);
         CheckpointReader reader = location.open(key);
         try {

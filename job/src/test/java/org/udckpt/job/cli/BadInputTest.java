@@ -78,6 +78,9 @@ class BadInputTest {
         assertTrue(expect(64, "run", "-n", "1025", "--", "true").contains("1 to 1024"));
         expect(64, "run", "--dir", "", "--", "true");
         expect(64, "list", "");
+        expect(64, "export-core", directory.toString());
+        expect(64, "diff", directory.toString());
+        assertTrue(expect(64, "inspect", "--encrypt", "rot13", directory.toString()).contains("file:PATH"));
     }
 
     @Test
@@ -162,6 +165,9 @@ class BadInputTest {
         expect(66, "restart", directory.toString());
         expect(66, "list", directory.resolve("nothing").toString());
         expect(66, "inspect", directory.toString());
+        expect(66, "export-core", "--rank", "0", directory.toString());
+        expect(66, "diff", directory.toString(), directory.toString());
+        expect(66, "verify", "--all", directory.toString());
         expect(66, "verify", directory.resolve("ckpt-0001").toString());
     }
 }

@@ -131,9 +131,23 @@ class ExportCoreTest {
             assertRefused(udckpts, 66, "has no rank 2; there are 0, 1", "--rank", "2");
             assertRefused(udckpts, 66, "has no process 1; there is", "--rank", "1", "--pid", "1");
             assertRefused(udckpts, 64, "is there already", "--rank", "1", "--output", directory.resolve("rank.core").toString());
+            onAFullDisk(udckpts);
             assertRefused(udckpts, 66, "no directory", "--rank", "1", "--output", directory.resolve("absent/core").toString());
             Files.createFile(finish());
             assertEquals(0, job.await(60).code(), () -> text(job));
+        }
+    }
+
+    /** Nothing is left of a file that does not fit; where mounting is not permitted, not tried. */
+    private void onAFullDisk(Udckpts udckpts) throws Exception {
+        Path small = Files.createDirectory(directory.resolve("small"));
+        if (new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=300k,mode=700", "udckpt-test", small.toString()).start().waitFor() == 0) {
+            try {
+                assertRefused(udckpts, 73, "No space left", "--rank", "1", "--output", small.resolve("core").toString());
+                assertEquals(0, small.toFile().list().length);
+            } finally {
+                new ProcessBuilder("umount", "-l", small.toString()).inheritIO().start().waitFor();
+            }
         }
     }
 
