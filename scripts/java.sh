@@ -9,7 +9,9 @@ needed_flags() { sed -n 's:.*<udckpt.jvm>\(.*\)</udckpt.jvm>.*:\1:p' "$root/pom.
 java_flags() {
     printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData
     case $1 in
-        run | restart | demo | verify | diff | export-core) ;; # long where images are large
+        # A young generation by the memory's size (a hundred megabytes here) would only be more to touch beside the job.
+        run | restart) printf '%s ' -Xmn32m ;;
+        demo | verify | diff | export-core) ;; # long where images are large
         *) printf '%s ' -XX:TieredStopAtLevel=1 ;;
     esac
 }

@@ -49,7 +49,7 @@ final class BlockReader {
 
     /** Decrypts {@link #stored}: nothing looks into the bytes before it is known that they are those that were written. */
     private void check(BlockFiles files, Block block, Supplier<String> whose) throws ImageError {
-        if (cipher != null && !cipher.open(stored, block.stored(), stored, block.seal())) {
+        if (cipher != null && !cipher.open(stored, block.stored(), block.seal())) {
             throw files.damaged(block, whose.get(), "authentication tag mismatch");
         }
         if (checksum.compute(stored, block.stored()) != block.checksum()) {

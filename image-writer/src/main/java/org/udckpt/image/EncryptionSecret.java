@@ -34,6 +34,7 @@ public final class EncryptionSecret {
      * @throws IOException              naming the file or the command, never the key
      */
     public static EncryptionSecret from(String source) throws IOException {
+        AesGcm.require();
         if (source.startsWith("file:") && source.length() > "file:".length()) {
             Path file = Path.of(source.substring("file:".length()));
             if (!Files.isRegularFile(file)) {

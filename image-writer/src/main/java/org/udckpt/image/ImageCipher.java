@@ -7,12 +7,8 @@ import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.concurrent.atomic.AtomicLong;
-import javax.crypto.AEADBadTagException;
-import javax.crypto.Cipher;
 import javax.crypto.KDF;
-import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.HKDFParameterSpec;
-import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Encrypts and decrypts one checkpoint: AES-256 in GCM (NIST SP 800-38D), under a key of its own that HKDF-SHA256 (RFC 5869)
@@ -25,10 +21,10 @@ final class ImageCipher {
     private static final int SALT_BYTES = 32;
 
     private final Manifest.Encryption parameters;
-    private final SecretKeySpec key;
+    private final byte[] key;
     private final AtomicLong counter = new AtomicLong();
 
-    private ImageCipher(Manifest.Encryption parameters, SecretKeySpec key) {
+    private ImageCipher(Manifest.Encryption parameters, byte[] key) {
         this.parameters = parameters;
         this.key = key;
     }
@@ -51,8 +47,8 @@ final class ImageCipher {
         return parameters;
     }
 
-    private static SecretKeySpec key(EncryptionSecret secret, byte[] salt) {
-        return new SecretKeySpec(derive(secret, salt, "udckpt image data", 32), "AES");
+    private static byte[] key(EncryptionSecret secret, byte[] salt) {
+        return derive(secret, salt, "udckpt image data", 32);
     }
 
     /** Tells a wrong secret from a damaged image, and says nothing about the key: both are outputs of HKDF for different purposes. */
@@ -80,11 +76,9 @@ final class ImageCipher {
 
     /** A whole table: nonce, encrypted bytes, tag. */
     byte[] sealTable(byte[] plain) {
-        byte[] sealed = new byte[NONCE_BYTES + plain.length + TAG_BYTES];
-        byte[] seal = worker().seal(plain, plain.length, sealed, NONCE_BYTES);
-        System.arraycopy(seal, 0, sealed, 0, NONCE_BYTES);
-        System.arraycopy(seal, NONCE_BYTES, sealed, NONCE_BYTES + plain.length, TAG_BYTES);
-        return sealed;
+        byte[] body = plain.clone();
+        byte[] seal = worker().seal(body, body.length);
+        return ByteBuffer.allocate(body.length + SEAL_BYTES).put(seal, 0, NONCE_BYTES).put(body).put(seal, NONCE_BYTES, TAG_BYTES).array();
     }
 
     /** Null when it is not what {@link #sealTable} wrote. */
@@ -94,59 +88,25 @@ final class ImageCipher {
             return null;
         }
         byte[] seal = ByteBuffer.allocate(SEAL_BYTES).put(sealed, 0, NONCE_BYTES).put(sealed, NONCE_BYTES + length, TAG_BYTES).array();
-        byte[] plain = new byte[length];
         byte[] body = java.util.Arrays.copyOfRange(sealed, NONCE_BYTES, NONCE_BYTES + length);
-        return worker().open(body, length, plain, seal) ? plain : null;
+        return worker().open(body, length, seal) ? body : null;
     }
 
     final class Worker {
-        private final Cipher cipher;
-        private byte[] room = new byte[0];
+        private final AesGcm aes = new AesGcm(key);
 
-        private Worker() {
-            try {
-                cipher = Cipher.getInstance("AES/GCM/NoPadding");
-            } catch (GeneralSecurityException e) {
-                throw new AssertionError("every JDK has AES/GCM/NoPadding", e);
-            }
-        }
+        private Worker() { }
 
-        /** Encrypts {@code from[0..length)} to {@code to} from {@code at} on; nonce and tag are returned. */
-        byte[] seal(byte[] from, int length, byte[] to, int at) {
+        /** Encrypts {@code bytes[0..length)} in place; nonce and tag are returned. */
+        byte[] seal(byte[] bytes, int length) {
             byte[] seal = ByteBuffer.allocate(SEAL_BYTES).putLong(NONCE_BYTES - Long.BYTES, counter.getAndIncrement()).array();
-            byte[] out = room(length + TAG_BYTES);
-            try {
-                cipher.init(Cipher.ENCRYPT_MODE, key, new GCMParameterSpec(8 * TAG_BYTES, seal, 0, NONCE_BYTES));
-                cipher.doFinal(from, 0, length, out, 0);
-            } catch (GeneralSecurityException e) {
-                throw new IllegalStateException("AES-GCM: " + e.getMessage(), e);
-            }
-            System.arraycopy(out, 0, to, at, length);
-            System.arraycopy(out, length, seal, NONCE_BYTES, TAG_BYTES);
+            aes.encrypt(bytes, length, seal);
             return seal;
         }
 
-        /** Decrypts {@code from[0..length)} to the beginning of {@code to}; false when the bytes are not those that were sealed. */
-        boolean open(byte[] from, int length, byte[] to, byte[] seal) {
-            byte[] in = room(length + TAG_BYTES);
-            System.arraycopy(from, 0, in, 0, length);
-            System.arraycopy(seal, NONCE_BYTES, in, length, TAG_BYTES);
-            try {
-                cipher.init(Cipher.DECRYPT_MODE, key, new GCMParameterSpec(8 * TAG_BYTES, seal, 0, NONCE_BYTES));
-                cipher.doFinal(in, 0, length + TAG_BYTES, to, 0);
-                return true;
-            } catch (AEADBadTagException e) {
-                return false;
-            } catch (GeneralSecurityException e) {
-                throw new IllegalStateException("AES-GCM: " + e.getMessage(), e);
-            }
-        }
-
-        private byte[] room(int length) {
-            if (room.length < length) {
-                room = new byte[length];
-            }
-            return room;
+        /** Decrypts {@code bytes[0..length)} in place; false when they are not what was sealed, and they must not be used then. */
+        boolean open(byte[] bytes, int length, byte[] seal) {
+            return aes.decrypt(bytes, length, seal);
         }
     }
 }

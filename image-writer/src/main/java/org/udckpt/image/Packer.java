@@ -52,7 +52,7 @@ final class Packer implements Closeable {
         long sum = checksum.compute(scratch, stored);
         byte[] seal = null;
         if (cipher != null) {
-            seal = cipher.seal(scratch, stored, scratch, 0);
+            seal = cipher.seal(scratch, stored);
             MemorySegment.copy(scratch, 0, (other == null ? slot.held() : other).memory(), ValueLayout.JAVA_BYTE, 0, stored);
         }
         slot.packed(new Slot.Packed(bytes, codec, sum, checksum.digest(scratch, stored), seal), other);

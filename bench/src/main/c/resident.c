@@ -1,0 +1,100 @@
+/* A process with memory and nothing else, for benchmarks of the image writer: no MPI, so that no rank polls while it waits.
+ *
+ *   resident MIB noise|numbers small|huge FINISH [BUSY]
+ *
+ * noise does not compress, numbers are what a smooth field looks like in double precision. `ready` once the memory is filled.
+ * Then it sleeps until FINISH exists, or with BUSY (microseconds) writes to one page after another in random order all the time and
+ * prints every so often how many it has written, and when (microseconds): `pages N T` a line. SIGUSR1 makes it fork a child that only waits (for comparison: a
+ * snapshot that nobody reads), SIGUSR2 ends the child. */
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE 4096ul
+static volatile sig_atomic_t wanted;
+
+static void want(int signal) { wanted = signal; }
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000ll + t.tv_nsec / 1000;
+}
+
+static uint64_t noise(uint64_t *state) /* xorshift64 (Marsaglia 2003) */
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    return *state ^= *state << 17;
+}
+
+static void fill(double *memory, size_t words, int smooth)
+{
+    uint64_t state = 0x9e3779b97f4a7c15u + getpid();
+    for (size_t i = 0; i < words; i++) {
+        if (smooth)
+            memory[i] = (float)(sin(i * 1e-4) * cos(i * 3e-7)); /* the low half of a word is zero: single precision in double */
+        else
+            ((uint64_t *)memory)[i] = noise(&state);
+    }
+}
+
+/* The child is a snapshot that nobody reads. */
+static pid_t hold(pid_t child)
+{
+    if (wanted == SIGUSR1 && !child && !(child = fork())) {
+        for (;;) pause();
+    }
+    if (wanted == SIGUSR2 && child) {
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        child = 0;
+    }
+    wanted = 0;
+    return child;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5) {
+        fprintf(stderr, "usage: resident MIB noise|numbers small|huge FINISH [BUSY_US]\n");
+        return 64;
+    }
+    size_t bytes = (size_t)atol(argv[1]) << 20;
+    long busy = argc > 5 ? atol(argv[5]) : 0;
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return 1;
+    madvise(memory, bytes, strcmp(argv[3], "huge") ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+    fill((double *)memory, bytes / 8, !strcmp(argv[2], "numbers"));
+    signal(SIGUSR1, want);
+    signal(SIGUSR2, want);
+    printf("ready\n");
+    fflush(stdout);
+    pid_t child = 0;
+    uint64_t written = 0, state = 88172645463325252u;
+    int64_t next = now_us() + busy;
+    while (access(argv[4], F_OK)) {
+        if (wanted) child = hold(child);
+        if (!busy) {
+            usleep(20000);
+            continue;
+        }
+        for (int i = 0; i < 512; i++, written++) memory[noise(&state) % (bytes / PAGE) * PAGE + 8]++;
+        if (now_us() >= next) {
+            printf("pages %lu %lu\n", (unsigned long)written, (unsigned long)now_us());
+            fflush(stdout);
+            next += busy;
+        }
+    }
+    if (child) kill(child, SIGKILL);
+    return 0;
+}
