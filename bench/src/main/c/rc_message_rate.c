@@ -4,13 +4,15 @@
  * own, never inlined, so that callgrind can count inside one of them only (--toggle-collect):
  *   measured_send        post_send of one 64-byte SEND each
  *   measured_write       the same for RDMA WRITE
- *   measured_receive     post_recv and the poll_cq calls that find a completion */
+ *   measured_receive     post_recv and the poll_cq calls that find a completion
+ * With --after FILE it begins when the file is there, after a batch of each; a restart can come in between. */
 #include <getopt.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BATCH 16
 #define SIZE 64
@@ -144,7 +146,6 @@ static void settle(struct bench *b)
 
 static void exchange(struct bench *b, long messages)
 {
-    post_receives(b, BATCH);
     for (long i = 0; i < messages / BATCH; i++) {
         measured_send(b);
         settle(b);
@@ -155,17 +156,30 @@ static void exchange(struct bench *b, long messages)
     }
 }
 
+static void wait_for(struct bench *b, const char *file)
+{
+    exchange(b, BATCH);
+    puts("waiting");
+    fflush(stdout);
+    while (access(file, F_OK))
+        usleep(10000);
+}
+
 int main(int argc, char **argv)
 {
-    static const struct option known[] = {{"messages", 1, 0, 'm'}, {0}};
+    static const struct option known[] = {{"messages", 1, 0, 'm'}, {"after", 1, 0, 'a'}, {0}};
     struct bench *b = calloc(1, sizeof *b); /* not static: the compiler would make other functions of those that are measured */
     struct timespec start, end;
+    const char *after = NULL;
     long messages = 16000;
     int which;
     while ((which = getopt_long(argc, argv, "", known, NULL)) != -1)
-        messages = which == 'm' ? atol(optarg) : 0;
+        if (which == 'a')
+            after = optarg;
+        else
+            messages = which == 'm' ? atol(optarg) : 0;
     if (messages < BATCH || messages % BATCH) {
-        fprintf(stderr, "usage: rc_message_rate [--messages N]   (a multiple of %d)\n", BATCH);
+        fprintf(stderr, "usage: rc_message_rate [--messages N] [--after FILE]   (N is a multiple of %d)\n", BATCH);
         return 64;
     }
     if (!b)
@@ -175,6 +189,9 @@ int main(int argc, char **argv)
     open_endpoint(b, &b->to);
     connect_to(b, &b->from, &b->to);
     connect_to(b, &b->to, &b->from);
+    post_receives(b, BATCH);
+    if (after)
+        wait_for(b, after);
     clock_gettime(CLOCK_MONOTONIC, &start);
     exchange(b, messages);
     clock_gettime(CLOCK_MONOTONIC, &end);

@@ -6,6 +6,8 @@
  *   measured_send        post_send of one work request each
  *   measured_receive     post_recv and the poll_cq calls that find a completion
  *   measured_empty_poll  poll_cq of a completion queue with nothing in it
+ * With --after FILE it begins when the file is there; what it sent before that, one batch, is not in what it prints. A restart
+ * can come in between.
  * With --extended the first two are measured_extended_send and measured_extended_receive, by ibv_wr_* and ibv_next_poll. */
 #include <getopt.h>
 #include <infiniband/verbs.h>
@@ -13,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BATCH 16
 #define GRH_BYTES 40
@@ -21,6 +24,7 @@
 struct options {
     long messages, size, empty_polls;
     int extended; /* ibv_wr_* and ibv_start_poll instead */
+    const char *after;
 };
 
 struct endpoint {
@@ -204,10 +208,8 @@ static void wait_sent(struct bench *b)
         die("a send");
 }
 
-static void exchange(struct bench *b)
+static void exchange(struct bench *b, long batches)
 {
-    long batches = b->options.messages / BATCH;
-    post_receives(b, BATCH);
     for (long i = 0; i < batches; i++) {
         b->options.extended ? measured_extended_send(b) : measured_send(b);
         wait_sent(b);
@@ -215,12 +217,22 @@ static void exchange(struct bench *b)
             got += b->options.extended ? measured_extended_receive(b) : measured_receive(b);
         b->received += BATCH;
     }
-    measured_empty_poll(b, b->options.empty_polls);
+}
+
+static void wait_for(struct bench *b)
+{
+    exchange(b, 1);
+    puts("waiting");
+    fflush(stdout);
+    while (access(b->options.after, F_OK))
+        usleep(10000);
+    b->sent = b->received = 0;
 }
 
 static struct options parse(int argc, char **argv)
 {
-    static const struct option known[] = {{"messages", 1, 0, 'm'}, {"size", 1, 0, 's'}, {"empty-polls", 1, 0, 'e'}, {"extended", 0, 0, 'x'}, {0}};
+    static const struct option known[] = {{"messages", 1, 0, 'm'}, {"size", 1, 0, 's'}, {"empty-polls", 1, 0, 'e'}, {"extended", 0, 0, 'x'},
+                                          {"after", 1, 0, 'a'},    {0}};
     struct options o = {.messages = 16000, .size = 64, .empty_polls = 10000};
     int which;
     while ((which = getopt_long(argc, argv, "", known, NULL)) != -1)
@@ -229,8 +241,9 @@ static struct options parse(int argc, char **argv)
         case 's': o.size = atol(optarg); break;
         case 'e': o.empty_polls = atol(optarg); break;
         case 'x': o.extended = 1; break;
+        case 'a': o.after = optarg; break;
         default:
-            fputs("usage: ud_message_rate [--messages N] [--size BYTES] [--empty-polls N] [--extended]\n", stderr);
+            fputs("usage: ud_message_rate [--messages N] [--size BYTES] [--empty-polls N] [--extended] [--after FILE]\n", stderr);
             exit(64);
         }
     if (o.messages < BATCH || o.messages % BATCH || o.size < 1 || o.size > 4096 || o.empty_polls < 0) {
@@ -248,8 +261,12 @@ int main(int argc, char **argv)
     open_endpoint(&b, &b.sender);
     open_endpoint(&b, &b.receiver);
     address_own_port(&b);
+    post_receives(&b, BATCH);
+    if (b.options.after)
+        wait_for(&b);
     clock_gettime(CLOCK_MONOTONIC, &start);
-    exchange(&b);
+    exchange(&b, b.options.messages / BATCH);
+    measured_empty_poll(&b, b.options.empty_polls);
     clock_gettime(CLOCK_MONOTONIC, &end);
     double seconds = (end.tv_sec - start.tv_sec) + (end.tv_nsec - start.tv_nsec) / 1e9;
     printf("sent %lu received %lu empty polls %lu, %.0f messages/s\n", (unsigned long)b.sent, (unsigned long)b.received,

@@ -5,9 +5,9 @@
 
 /* A posted send, recorded until it has completed, in the device's own form; only where the device does not borrow. */
 struct rc_request {
+    struct ibv_send_wr posted; /* sg_list: sges; the first member, so that its address is the slot's */
     struct work work;
     uint32_t rkey; /* the job's: `posted` has the one of this life */
-    struct ibv_send_wr posted; /* sg_list: sges */
     struct ibv_sge sges[];     /* with the keys of this life; behind them inline data */
 };
 

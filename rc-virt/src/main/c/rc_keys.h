@@ -24,9 +24,10 @@ static inline int rc_translate_near(const struct rc_peer_keys *keys, uint32_t *k
     if (!keys)
         return 1;
     uint64_t pair = __atomic_load_n(&keys->slots[rc_key_slot(*key)], __ATOMIC_RELAXED);
-    if (pair && pair >> 32 != *key)
+    if (__builtin_expect((uint32_t)(pair >> 32) == *key, 1))
+        *key = (uint32_t)pair;
+    else if (pair)
         return 0;
-    *key = pair ? (uint32_t)pair : *key;
     return 1;
 }
 

@@ -53,23 +53,16 @@ static inline int is_outstanding(const struct rc_request *request)
     return __atomic_load_n(&request->work.state, __ATOMIC_ACQUIRE) != WORK_FREE;
 }
 
-static inline uint32_t state_of(const struct v_qp *qp, const struct ibv_send_wr *wr)
-{
-    _Static_assert(IBV_SEND_SIGNALED == 2 && WORK_SIGNALED == WORK_QUIET + 1, "the flag is added");
-    return WORK_QUIET + (((wr->send_flags | LOOK_AT(qp->always)) >> 1) & 1);
-}
-
-/* All but the elements and the remote key. */
-static inline void record_head(struct rc_request *request, const struct ibv_send_wr *wr)
+/* All but the elements and the remote key. `always` is the queue pair's. */
+static inline void record_head(struct rc_request *request, const struct ibv_send_wr *wr, uint32_t always)
 {
     struct ibv_send_wr *posted = &request->posted;
+    _Static_assert(offsetof(struct ibv_send_wr, wr) == offsetof(struct ibv_send_wr, num_sge) + 16, "num_sge, opcode, flags, immediate data");
+    __atomic_store_n(&request->work.state, wr->send_flags | always, __ATOMIC_RELAXED);
     request->work.wr_id = wr->wr_id;
     posted->next = NULL;
-    memcpy(&posted->num_sge, &wr->num_sge, sizeof posted->num_sge + sizeof posted->opcode); /* neighbours */
-    uint64_t flags_and_immediate;
-    memcpy(&flags_and_immediate, &wr->send_flags, sizeof flags_and_immediate);
-    flags_and_immediate |= IBV_SEND_SIGNALED; /* the flags are its lower half: x86 is little-endian */
-    memcpy(&posted->send_flags, &flags_and_immediate, sizeof flags_and_immediate);
+    memcpy(&posted->num_sge, &wr->num_sge, 16);
+    posted->send_flags |= IBV_SEND_SIGNALED;
     posted->wr.rdma.remote_addr = wr->wr.rdma.remote_addr;
 }
 
@@ -95,11 +88,11 @@ static void record_atomic(const struct v_rc *rc, struct rc_request *request, con
 }
 
 /* A poller that was interrupted between the device's completion and ours still holds a slot: it is passed by. NULL: all are taken. */
-static struct rc_request *free_slot(struct v_rc *rc, uint32_t state)
+static struct rc_request *free_slot(struct v_rc *rc)
 {
     for (uint32_t at = 0; at <= rc->requests_mask; at += rc->stride) {
         struct rc_request *request = next_slot(rc);
-        if (claim_work(&request->work, state))
+        if (claim_work(&request->work, WORK_SEND))
             return request;
     }
     return NULL;
@@ -112,10 +105,10 @@ static int record(struct v_qp *qp, const struct ibv_send_wr *wr, struct rc_reque
     int error = check(rc, wr);
     if (UNLIKELY(error))
         return error;
-    struct rc_request *request = *recorded = free_slot(rc, state_of(qp, wr));
+    struct rc_request *request = *recorded = free_slot(rc);
     if (UNLIKELY(!request))
         return ENOMEM;
-    record_head(request, wr);
+    record_head(request, wr, LOOK_AT(qp->always));
     if (is_atomic(wr->opcode))
         record_atomic(rc, request, wr);
     else
@@ -162,36 +155,44 @@ __attribute__((cold, noinline)) static int post_refused(struct rc_request *reque
     return abs(error);
 }
 
-/* The usual case: one request of one piece. It calls the device and nothing else, and what only the way back from a refusal
- * needs stays in memory: so no register is saved for every request. */
-int rc_post_send(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+/* One request of one piece. It calls the device and nothing else, and what only the way back from a refusal needs stays in
+ * memory: so no register is saved for every request. */
+static inline __attribute__((always_inline)) int post_one(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad, int keyed)
 {
     struct v_rc *rc = qp->rc;
-    if (UNLIKELY(wr->next || wr->num_sge != 1 || !is_usual(wr->opcode) || wr->send_flags & IBV_SEND_INLINE))
-        return post_list(qp, wr, bad);
-    const struct ibv_sge *sge = wr->sg_list;
-    const uint32_t wanted = wr->wr.rdma.rkey;
-    uint32_t key = sge->lkey, rkey = wanted;
-    if (UNLIKELY((keys_differ() && !translate_near(&key)) || !rc_translate_near(rc->keys, &rkey)))
+    uint32_t rkey = wr->wr.rdma.rkey, key = keyed ? wr->sg_list->lkey : 0;
+    if (UNLIKELY((keyed && !translate_near(&key)) || !rc_translate_near(rc->keys, &rkey)))
         return post_list(qp, wr, bad);
     struct rc_request *request = next_slot(rc);
-    if (UNLIKELY(!claim_work(&request->work, state_of(qp, wr))))
+    if (UNLIKELY(!claim_work(&request->work, WORK_SEND)))
         return post_list(qp, wr, bad);
     struct rc_request *volatile kept = request;
     struct ibv_send_wr *volatile kept_wr = wr, **volatile kept_bad = bad;
-    record_head(request, wr);
-    request->rkey = wanted;
+    record_head(request, wr, LOOK_AT(qp->always));
+    request->rkey = wr->wr.rdma.rkey;
     request->posted.wr.rdma.rkey = rkey;
-    request->sges[0].addr = sge->addr;
-    request->sges[0].length = sge->length;
-    request->sges[0].lkey = key;
+    request->sges[0] = *wr->sg_list;
+    if (keyed)
+        request->sges[0].lkey = key;
     int error = post_real_send(qp->real, &request->posted, bad);
     if (UNLIKELY(error))
         return post_refused(kept, error, kept_wr, kept_bad);
     gate_thread_here *self = gate_self_anew();
     self->counters->rc_sends++;
     gate_leave_anew(self);
-    return 0;
+    return same(error);
+}
+
+__attribute__((noinline)) static int post_keyed(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    return post_one(qp, wr, bad, 1);
+}
+
+int rc_post_send(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    if (UNLIKELY(wr->next || wr->num_sge != 1 || !is_usual(wr->opcode) || wr->send_flags & IBV_SEND_INLINE))
+        return post_list(qp, wr, bad);
+    return UNLIKELY(LOOK_AT(qp->always) & SEND_KEYED) ? post_keyed(qp, wr, bad) : post_one(qp, wr, bad, 0);
 }
 
 void rc_untranslate_requests(struct v_qp *qp)

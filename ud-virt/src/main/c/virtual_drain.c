@@ -28,7 +28,7 @@ static int sends_pending(const struct v_context *context)
 {
     FOR_EACH(struct v_qp, link, qp, &context->qps)
         for (uint32_t i = 0; qp->sends && !((struct v_cq *)qp->qp.send_cq)->failed && i <= qp->send_mask; i++)
-            if (send_work(qp, i)->state == WORK_SIGNALED)
+            if (send_work(qp, i)->state == WORK_SEND)
                 return 1;
     return 0;
 }

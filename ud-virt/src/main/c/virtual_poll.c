@@ -63,15 +63,16 @@ __attribute__((noinline)) static int name_any(struct v_context *context, struct 
     wc->qp_num = number & NUMBER_MASK;
     if (UNLIKELY(!work))
         return 1;
-    uint32_t state = work->state;
+    uint32_t state = __atomic_load_n(&work->state, __ATOMIC_RELAXED); /* who comes round the ring may be testing it */
     wc->wr_id = work->wr_id;
     if (state == WORK_RECEIVE && !(number & NUMBER_OF_CONNECTION)) {
         COUNT(ud_receives, 1);
         if (LIKELY(wc->status == IBV_WC_SUCCESS))
-            COUNT(ud_foreign, !translate_source(wc, (const struct receive_work *)work, port_at(context, real_number), epoch));
+            COUNT(ud_foreign, !translate_source(wc, CONTAINER(struct receive_work, work, work), port_at(context, real_number), epoch));
     }
     free_work(work);
-    return !(state == WORK_QUIET && wc->status == IBV_WC_SUCCESS);
+    int quiet = state & WORK_SEND && number & NUMBER_OF_CONNECTION && !(state & IBV_SEND_SIGNALED);
+    return !(quiet && wc->status == IBV_WC_SUCCESS);
 }
 
 /* The usual ones: a receive of a connection, or of a datagram of a known endpoint without a GRH, by a queue pair with receives
@@ -182,12 +183,12 @@ int virtual_poll_cq(struct ibv_cq *virtual, int count, struct ibv_wc *wc)
         return poll_after_look((struct v_cq *)virtual, count, wc);
     int got = poll_device((struct v_cq *)virtual, count, wc);
     gate_thread_here *self = gate_self_anew();
-    if (got > 0) {
+    if (LIKELY(got == 1)) {
         wc = kept_wc;
-        if (got > 1)
-            return name_batch_and_leave(kept_cq, wc, got);
         if (UNLIKELY(!name_received(self, wc, __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE))))
             return name_rest_and_leave(kept_cq, wc, 1, 0);
+    } else if (got > 1) {
+        return name_batch_and_leave(kept_cq, kept_wc, got);
     } else if (UNLIKELY(kept_cq->failed)) {
         got = -1; /* as in poll_real */
     }

@@ -133,7 +133,7 @@ static int fill(struct v_qp *qp, struct v_pd *pd, struct ibv_qp_init_attr *wante
         return errno;
     wanted->cap = real.cap;
     qp->wanted = *wanted;
-    qp->always = wanted->sq_sig_all ? IBV_SEND_SIGNALED : 0;
+    qp->always = WORK_SEND | (wanted->sq_sig_all ? IBV_SEND_SIGNALED : 0);
     qp->qp.context = pd->pd.context;
     qp->port = &context_of(pd->pd.context)->identity->ports[0];
     qp->qp.qp_context = wanted->qp_context;

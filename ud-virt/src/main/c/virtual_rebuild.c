@@ -91,7 +91,7 @@ static int break_sends(struct v_qp *qp)
     struct v_cq *cq = (struct v_cq *)qp->qp.send_cq;
     struct ibv_ah_attr self = {0};
     struct ibv_sge sge = {.addr = (uintptr_t)&self, .length = 1, .lkey = NO_KEY};
-    struct work work = {.state = WORK_SIGNALED, .wr_id = (uintptr_t)&work}; /* in no ring: see virtual_poll.c */
+    struct work work = {.state = WORK_SEND, .wr_id = (uintptr_t)&work}; /* in no ring: see virtual_poll.c */
     struct ibv_send_wr wr = {.wr_id = (uintptr_t)&work, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
     struct timespec pause = {0, 1000000};
     struct ibv_wc wc;

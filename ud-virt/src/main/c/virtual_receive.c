@@ -156,16 +156,11 @@ __attribute__((noinline)) static int post_queue_list(struct v_qp *qp, struct ibv
 
 /* The usual case: one request of one piece. It calls the device and nothing else, and what only the way back from a refusal
  * needs stays in memory: so no register is saved for every request. */
-int virtual_post_recv(struct ibv_qp *virtual, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+static inline __attribute__((always_inline)) int post_one(struct v_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad, int keyed)
 {
-    struct v_qp *qp = (struct v_qp *)virtual;
-    if (UNLIKELY(!gate_enter_fast()))
-        return post_queue_after_look(qp, wr, bad);
-    if (UNLIKELY(wr->next || wr->num_sge != 1))
-        return post_queue_list(qp, wr, bad);
     const struct ibv_sge *sge = wr->sg_list;
     uint32_t key = sge->lkey;
-    if (UNLIKELY(keys_differ()) && UNLIKELY(!translate_near(&key)))
+    if (keyed && UNLIKELY(!translate_near(&key)))
         return post_queue_list(qp, wr, bad);
     struct receive_work *receive = next_slot(&qp->receives);
     if (UNLIKELY(!claim_work(&receive->work, WORK_RECEIVE)))
@@ -173,14 +168,29 @@ int virtual_post_recv(struct ibv_qp *virtual, struct ibv_recv_wr *wr, struct ibv
     struct receive_work *volatile kept = receive;
     struct ibv_recv_wr *volatile kept_wr = wr, **volatile kept_bad = bad;
     record(receive, wr, 1);
-    receive->sges[0].addr = sge->addr;
-    receive->sges[0].length = sge->length;
-    receive->sges[0].lkey = key;
+    receive->sges[0] = *sge;
+    if (keyed)
+        receive->sges[0].lkey = key;
     int error = qp->real->context->ops.post_recv(qp->real, &receive->posted, bad);
     if (UNLIKELY(error))
         return post_refused(kept, error, kept_wr, kept_bad);
     gate_leave_anew(gate_self_anew());
-    return 0;
+    return same(error);
+}
+
+__attribute__((noinline)) static int post_keyed(struct v_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    return post_one(qp, wr, bad, 1);
+}
+
+int virtual_post_recv(struct ibv_qp *virtual, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    struct v_qp *qp = (struct v_qp *)virtual;
+    if (UNLIKELY(!gate_enter_fast()))
+        return post_queue_after_look(qp, wr, bad);
+    if (UNLIKELY(wr->next || wr->num_sge != 1))
+        return post_queue_list(qp, wr, bad);
+    return UNLIKELY(LOOK_AT(qp->always) & SEND_KEYED) ? post_keyed(qp, wr, bad) : post_one(qp, wr, bad, 0);
 }
 
 int virtual_post_srq_recv(struct ibv_srq *virtual, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)

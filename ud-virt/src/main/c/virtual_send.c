@@ -22,7 +22,7 @@ static struct work *record(struct v_qp *qp, uint64_t wr_id)
 {
     for (uint32_t tries = 0; tries <= qp->send_mask; tries++) {
         struct work *work = send_work(qp, __atomic_fetch_add(&qp->send_head, 1, __ATOMIC_RELAXED));
-        if (UNLIKELY(!claim_work(work, WORK_SIGNALED)))
+        if (UNLIKELY(!claim_work(work, WORK_SEND)))
             continue;
         work->wr_id = wr_id;
         return work;
@@ -30,16 +30,32 @@ static struct work *record(struct v_qp *qp, uint64_t wr_id)
     return NULL;
 }
 
-/* Fills the device's copy of a request, up to the members of other transports. */
-static inline void copy_request(struct ibv_send_wr *copy, const struct ibv_send_wr *wr, const struct route *route)
+/* The destination's QPN, and above it its Q_Key: x86 is little-endian. */
+static inline uint64_t number_and_qkey(const struct ibv_send_wr *wr)
 {
-    uint64_t number_and_qkey;
-    _Static_assert(offsetof(struct ibv_send_wr, wr.ud.remote_qkey) == offsetof(struct ibv_send_wr, wr.ud.remote_qpn) + 4, "copied as one");
-    memcpy(copy, wr, offsetof(struct ibv_send_wr, wr.ud.ah));
+    uint64_t both;
+    _Static_assert(offsetof(struct ibv_send_wr, wr.ud.remote_qkey) == offsetof(struct ibv_send_wr, wr.ud.remote_qpn) + 4, "read as one");
+    memcpy(&both, &wr->wr.ud.remote_qpn, sizeof both);
+    return both;
+}
+
+/* The flags, and above them what is immediate data or a key of another transport. */
+static inline uint64_t flags_and_immediate(const struct ibv_send_wr *wr)
+{
+    uint64_t both;
+    _Static_assert(offsetof(struct ibv_send_wr, imm_data) == offsetof(struct ibv_send_wr, send_flags) + 4, "read as one");
+    memcpy(&both, &wr->send_flags, sizeof both);
+    return both;
+}
+
+/* Fills the device's copy of a request, up to the members of other transports. The caller has read two pairs of members already. */
+static inline void copy_request(struct ibv_send_wr *copy, const struct ibv_send_wr *wr, const struct route *route, uint64_t flags, uint64_t to)
+{
+    memcpy(copy, wr, offsetof(struct ibv_send_wr, send_flags));
+    memcpy(&copy->send_flags, &flags, sizeof flags);
     copy->wr.ud.ah = route->real;
-    memcpy(&number_and_qkey, &wr->wr.ud.remote_qpn, sizeof number_and_qkey);
-    number_and_qkey ^= route->change;
-    memcpy(&copy->wr.ud.remote_qpn, &number_and_qkey, sizeof number_and_qkey);
+    to ^= route->change;
+    memcpy(&copy->wr.ud.remote_qpn, &to, sizeof to);
 }
 
 static inline int is_signaled(const struct v_qp *qp, const struct ibv_send_wr *wr)
@@ -71,7 +87,7 @@ static int prepare(struct v_qp *qp, struct chunk *chunk, const struct ibv_send_w
     const struct route *route = route_of(wr, epoch);
     if (!route)
         return errno;
-    copy_request(copy, wr, route);
+    copy_request(copy, wr, route, flags_and_immediate(wr), number_and_qkey(wr));
     int error = keys_differ() && !(wr->send_flags & IBV_SEND_INLINE) ? translate_sges(chunk, copy) : 0;
     if (error)
         return error;
@@ -146,7 +162,7 @@ static inline __attribute__((always_inline)) int hand_over(struct v_qp *qp, stru
     gate_thread_here *self = gate_self_anew();
     self->counters->ud_sends++;
     gate_leave_anew(self);
-    return 0;
+    return same(error);
 }
 
 /* Gives the copy an element with the device's key. Returns 0 when that is not for here. */
@@ -167,13 +183,14 @@ static inline int translate_one(struct ibv_send_wr *copy, struct ibv_sge *sge)
 }
 
 /* One request whose route is known. */
-static inline __attribute__((always_inline)) int post_one(struct v_qp *qp, const struct route *route, struct ibv_send_wr *wr,
+static inline __attribute__((always_inline)) int post_one(struct v_qp *qp, const struct route *route, uint64_t to, struct ibv_send_wr *wr,
                                                           struct ibv_send_wr **bad)
 {
     struct ibv_send_wr copy;
     struct ibv_sge sge;
-    unsigned flags = wr->send_flags | LOOK_AT(qp->always);
-    copy_request(&copy, wr, route);
+    uint64_t own_flags = flags_and_immediate(wr);
+    unsigned flags = (unsigned)own_flags | LOOK_AT(qp->always);
+    copy_request(&copy, wr, route, own_flags, to);
     if (!(flags & (IBV_SEND_SIGNALED | SEND_KEYED)))
         return hand_over(qp, &copy, NULL, wr, bad);
     if (flags & SEND_KEYED && UNLIKELY(!translate_one(&copy, &sge)))
@@ -181,7 +198,7 @@ static inline __attribute__((always_inline)) int post_one(struct v_qp *qp, const
     if (!(flags & IBV_SEND_SIGNALED))
         return hand_over(qp, &copy, NULL, wr, bad);
     struct work *work = send_work(qp, __atomic_fetch_add(&qp->send_head, 1, __ATOMIC_RELAXED));
-    if (UNLIKELY(!claim_work(work, WORK_SIGNALED)))
+    if (UNLIKELY(!claim_work(work, WORK_SEND)))
         return post_list(qp, wr, bad);
     work->wr_id = wr->wr_id;
     copy.wr_id = (uintptr_t)work;
@@ -193,8 +210,9 @@ static inline __attribute__((always_inline)) int post(struct v_qp *qp, struct ib
     const struct v_ah *ah = (const struct v_ah *)wr->wr.ud.ah;
     if (UNLIKELY(wr->next || !ah))
         return post_list(qp, wr, bad);
-    const struct route *route = usual_route(ah, wr->wr.ud.remote_qpn, __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE));
-    return LIKELY(route != NULL) ? post_one(qp, route, wr, bad) : post_list(qp, wr, bad);
+    uint64_t to = number_and_qkey(wr);
+    const struct route *route = usual_route(ah, (uint32_t)to, __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE));
+    return LIKELY(route != NULL) ? post_one(qp, route, to, wr, bad) : post_list(qp, wr, bad);
 }
 
 /* The gate was closed, or has been: nothing that the thread has seen before need be true any more. */

@@ -2,12 +2,14 @@
 #pragma once
 #include "address_table.h"
 #include "virtual.h"
+#include <string.h>
 
 /* Never changed after it is published, but for `next` when a neighbour is unlinked; those of an earlier epoch are
  * freed when a restart has closed the gate. */
 struct source {
     uint64_t key, epoch; /* key: of the real address */
-    uint32_t plain_qpn, plain_lid; /* the same, where a completion says no more than these; no such LID when the source is unknown */
+    uint64_t plain_qpn; /* the same, where a completion says no more: the QPN, and above it the flags, none */
+    uint32_t plain_lid; /* no such LID when the source is unknown */
     uint64_t wire;       /* the key as the device reads it off a datagram; no such value when the source is unknown */
     uint32_t virtual_qpn;
     uint16_t pkey_index, virtual_lid; /* neighbours as in a completion: the index is 0 */
@@ -32,13 +34,18 @@ static inline uint64_t source_slot(uint64_t key)
     return (key ^ key >> 24) % SOURCES;
 }
 
-/* The endpoint of the job that a completion without a GRH names, if it is the one that was asked for last; else NULL. */
+/* The endpoint of the job that a completion without a GRH (and without immediate data) names, if it is the one that was asked
+ * for last; else NULL. */
 static inline const struct source *plain_source(const struct ibv_wc *wc, uint64_t epoch)
 {
-    uint32_t qpn = wc->src_qp, lid = wc->slid;
+    uint64_t qpn_and_flags;
+    uint8_t slot = (uint8_t)wc->src_qp;
+    slot ^= (uint8_t)wc->slid;
     _Static_assert(SOURCES == 256, "the slot is a byte");
-    const struct source *source = __atomic_load_n(&virtual_sources[(uint8_t)(qpn ^ lid)], __ATOMIC_ACQUIRE);
-    return LIKELY(source->plain_qpn == qpn && source->plain_lid == lid && source->epoch == epoch && !(wc->wc_flags & IBV_WC_GRH)) ? source : NULL;
+    _Static_assert(offsetof(struct ibv_wc, wc_flags) == offsetof(struct ibv_wc, src_qp) + 4, "compared as one");
+    memcpy(&qpn_and_flags, &wc->src_qp, sizeof qpn_and_flags);
+    const struct source *source = __atomic_load_n(&virtual_sources[slot], __ATOMIC_ACQUIRE);
+    return LIKELY(source->plain_qpn == qpn_and_flags && source->plain_lid == wc->slid && source->epoch == epoch) ? source : NULL;
 }
 
 /* Returns 1 when the source is an endpoint of the job. */
