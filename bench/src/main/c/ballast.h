@@ -12,7 +12,7 @@ struct ballast {
 };
 
 /* Writes one page in SWEEP, so that a checkpoint which runs beside meets copy-on-write. */
-static void touch_ballast(struct ballast *ballast, uint64_t iteration)
+static inline void touch_ballast(struct ballast *ballast, uint64_t iteration)
 {
     for (uint64_t page = iteration % SWEEP; page < ballast->pages; page += SWEEP) {
         uint64_t added = mix64(iteration + page);

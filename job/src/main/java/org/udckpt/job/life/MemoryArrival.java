@@ -10,7 +10,6 @@ import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.process.restore.lazy.Filling;
-import org.udckpt.process.restore.lazy.Support;
 
 /** What becomes of a restarted job while its memory comes in from the image: it goes on when all is there, and ends when it cannot come. */
 final class MemoryArrival {
@@ -29,12 +28,15 @@ final class MemoryArrival {
         this.filling = filling;
     }
 
-    /** So many bytes must be able to wait; says why when none may. */
-    static long least(Settings settings) {
+    /**
+     * So many bytes must be able to wait; says why when none may.
+     *
+     * @param refusal {@link org.udckpt.process.restore.lazy.Support#refusal}
+     */
+    static long least(Settings settings, String refusal) {
         if (!settings.choice(Option.LAZY).equals(AUTO)) {
             return Long.MAX_VALUE;
         }
-        String refusal = Support.refusal();
         if (refusal != null) {
             Messages.info("all memory is read before the job runs: " + refusal + "; 'udckpt check' says what to do, --lazy no says nothing");
             return Long.MAX_VALUE;

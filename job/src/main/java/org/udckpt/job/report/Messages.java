@@ -8,11 +8,15 @@ import java.util.Map;
 
 /** What udckpt itself says: lines on standard error, prefixed {@code udckpt:}, or JSON lines with {@code --log-json}. */
 public final class Messages {
-    private static final ObjectMapper JSON = new ObjectMapper();
     private static volatile boolean json;
     private static volatile boolean debug;
 
     private Messages() {}
+
+    /** Made when it is needed: it takes longer than most commands. */
+    private static final class Json {
+        static final ObjectMapper MAPPER = new ObjectMapper();
+    }
 
     public static void configure(boolean asJson, boolean withTraces) {
         json = asJson;
@@ -67,7 +71,7 @@ public final class Messages {
         fields.put("message", text);
         fields.putAll(more);
         try {
-            return JSON.writeValueAsString(fields);
+            return Json.MAPPER.writeValueAsString(fields);
         } catch (JsonProcessingException e) {
             throw new IllegalStateException(e); // texts and numbers always serialise
         }
