@@ -7,6 +7,7 @@ import java.util.Optional;
 import org.udckpt.image.WriterOptions;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.checkpoint.Checkpointer;
+import org.udckpt.job.checkpoint.HugePageRepair;
 import org.udckpt.job.checkpoint.Periodic;
 import org.udckpt.job.checkpoint.Pruning;
 import org.udckpt.job.config.Interval;
@@ -27,7 +28,13 @@ final class Service {
     static void open(Job job, Path library) throws IOException {
         WriterOptions options = ImageOptions.of(job.settings());
         Optional<Drain> drain = Tiers.of(job.settings()).map(tiers -> job.owns(drain(job, tiers, options)));
-        Checkpointer checkpointer = job.owns(new Checkpointer(job, options, drain.<Runnable>map(tiered -> tiered::ask).orElseGet(() -> new Pruning(job))));
+        HugePageRepair hugePages = job.owns(new HugePageRepair(job));
+        Runnable keep = drain.<Runnable>map(tiered -> tiered::ask).orElseGet(() -> new Pruning(job));
+        Checkpointer checkpointer = job.owns(new Checkpointer(job, options, () -> {
+            hugePages.ask();
+            keep.run();
+        }));
+        hugePages.start(checkpointer);
         Interval interval = Interval.of(job.settings());
         job.open(new Commands(job, checkpointer, drain));
         if (!(interval instanceof Interval.Never)) {

@@ -1,0 +1,95 @@
+package org.udckpt.job.checkpoint;
+
+import java.io.IOException;
+import org.udckpt.image.BackgroundThread;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.agent.RankTable;
+import org.udckpt.job.report.Messages;
+import org.udckpt.process.huge.HugePages;
+import org.udckpt.process.linux.LinuxError;
+
+/** Gives the ranks their huge pages back after each checkpoint, once its snapshots are gone (docs/huge-pages.md). */
+public final class HugePageRepair implements AutoCloseable {
+    private static final long PERIOD_MS = 100;
+
+    private final Job job;
+    private final Thread thread;
+    private Checkpointer checkpointer;
+    /** Guarded by this. */
+    private boolean asked;
+    private volatile boolean closed;
+    private volatile long joined;
+
+    public HugePageRepair(Job job) {
+        this.job = job;
+        this.thread = Thread.ofPlatform().daemon().name("huge-pages").unstarted(this::run);
+    }
+
+    /** @param of the job; no page is joined while one of its checkpoints is under way */
+    public void start(Checkpointer of) {
+        checkpointer = of;
+        thread.start();
+    }
+
+    /** A checkpoint is complete. */
+    public synchronized void ask() {
+        asked = true;
+        notifyAll();
+    }
+
+    /** Huge pages given back in this life. */
+    public long joined() {
+        return joined;
+    }
+
+    private void run() {
+        try {
+            BackgroundThread.become();
+            while (awaitAsked()) {
+                for (RankTable.Rank rank : job.ranks().ranks()) {
+                    if (!repair(rank)) {
+                        return;
+                    }
+                }
+            }
+        } catch (InterruptedException | IOException | LinuxError e) {
+            Messages.warn("ranks do not get their huge pages back after a checkpoint: " + e.getMessage());
+        }
+    }
+
+    private synchronized boolean awaitAsked() throws InterruptedException {
+        while (!closed && (!asked || checkpointer.busy())) {
+            wait(PERIOD_MS);
+        }
+        asked = false;
+        return !closed;
+    }
+
+    /** False: there is no use in going on. */
+    private boolean repair(RankTable.Rank rank) {
+        if (!rank.alive()) {
+            return true;
+        }
+        HugePages.Pass pass = HugePages.join(rank.hostPid(), () -> closed || checkpointer.busy());
+        joined += pass.joined();
+        switch (pass.end()) {
+            case DONE, GIVEN_UP, GONE, NO_HUGE_PAGES -> {
+                return true;
+            }
+            case NOT_PERMITTED -> {
+                Messages.debugTrace("huge pages that a checkpoint has split are left to khugepaged", new IOException("process_madvise needs CAP_SYS_NICE"));
+                return false;
+            }
+        }
+        throw new AssertionError(pass);
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        synchronized (this) {
+            closed = true;
+            notifyAll();
+        }
+        thread.join();
+    }
+}
