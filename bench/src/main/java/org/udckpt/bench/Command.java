@@ -42,6 +42,10 @@ public final class Command implements AutoCloseable {
         return errors;
     }
 
+    public long pid() {
+        return process.pid();
+    }
+
     public boolean isRunning() {
         return process.isAlive();
     }

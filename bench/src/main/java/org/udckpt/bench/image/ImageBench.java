@@ -1,0 +1,171 @@
+package org.udckpt.bench.image;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.udckpt.bench.image.Resident.Shape;
+import org.udckpt.bench.image.Resident.Taken;
+
+/** {@code bench/image}: the image writer against the device, against gzip, and against a job that nobody writes; as ratios of one run. */
+public final class ImageBench {
+    private static final int RANKS = 4;
+    private static final int REPEATS = 5;
+    private final Path root = Path.of(System.getProperty("udckpt.root"));
+    private final Path work;
+    private final int mebibytes;
+
+    private ImageBench(Path work, int mebibytes) {
+        this.work = work;
+        this.mebibytes = mebibytes;
+    }
+
+    /** Arguments: a directory on the disk, MiB of each rank, what to measure: disk, memory, compress, encrypt, stops, beside. */
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        Path work = Files.createTempDirectory(Path.of(arguments[0]), "image-bench");
+        ImageBench bench = new ImageBench(work, Integer.parseInt(arguments[1]));
+        try {
+            for (String what : Arrays.asList(arguments).subList(2, arguments.length)) {
+                bench.measure(what);
+            }
+        } finally {
+            remove(work);
+        }
+    }
+
+    private void measure(String what) throws IOException, InterruptedException {
+        switch (what) {
+            case "disk" -> disk("sha256");
+            case "memory" -> memory();
+            case "compress" -> compress();
+            case "encrypt" -> encrypt();
+            case "stops" -> stops();
+            case "beside" -> new Beside(root, work, mebibytes).measure();
+            default -> throw new IllegalArgumentException("not one of disk, memory, compress, encrypt, stops, beside: " + what);
+        }
+    }
+
+    private Resident job(int ranks, int size, String content, String pages, Path images, String... options) throws IOException, InterruptedException {
+        remove(images);
+        return new Resident(root, work, images, new Shape(ranks, size, content, pages, 0), options);
+    }
+
+    private void disk(String integrity) throws IOException, InterruptedException {
+        List<Double> ours = new ArrayList<>();
+        List<Double> device = new ArrayList<>();
+        Path images = work.resolve("images");
+        try (Resident job = job(RANKS, mebibytes, "noise", "small", images, "--integrity", integrity, "--full-every", "1")) {
+            job.checkpoint(); // a young JVM's
+            for (int i = 0; i < REPEATS; i++) {
+                device.add(Device.direct(work, (long) RANKS * mebibytes << 20).rate());
+                ours.add(job.checkpoint().rate());
+                remove(images);
+            }
+            System.out.printf("disk, %d x %d MiB, %s: %.2f GB/s (%s), fio %.2f GB/s (%s): ratio %.2f; agent's peak memory %d MiB%n", RANKS, mebibytes, integrity,
+                    median(ours), all(ours), median(device), all(device), median(ours) / median(device), job.agentPeakMebibytes());
+        }
+    }
+
+    private void memory() throws IOException, InterruptedException {
+        Path shared = Files.createTempDirectory(Path.of("/dev/shm"), "image-bench");
+        try {
+            for (String integrity : List.of("xxh3", "sha256")) {
+                List<Double> ours = new ArrayList<>();
+                List<Double> device = new ArrayList<>();
+                try (Resident job = job(RANKS, mebibytes / 4, "noise", "small", shared.resolve("images"), "--integrity", integrity)) {
+                    job.checkpoint();
+                    for (int i = 0; i < REPEATS; i++) {
+                        Device.Written written = Device.memory(shared, (long) RANKS * mebibytes / 4 << 20);
+                        device.add(((long) RANKS * mebibytes / 4 << 20) / 1e9 / written.cpuSeconds());
+                        Taken taken = job.checkpoint();
+                        ours.add(taken.bytes() / 1e9 / taken.agentCpuSeconds());
+                        remove(shared.resolve("images"));
+                    }
+                }
+                System.out.printf("memory, %d x %d MiB, %s: %.2f GB/s and core of processor (%s), fio's write(2) %.2f (%s): ratio %.2f%n", RANKS, mebibytes / 4,
+                        integrity, median(ours), all(ours), median(device), all(device), median(ours) / median(device));
+            }
+        } finally {
+            remove(shared);
+        }
+    }
+
+    private void compress() throws IOException, InterruptedException {
+        Path plain = work.resolve("plain");
+        double gzip;
+        try (Resident job = job(RANKS, mebibytes / 8, "numbers", "small", plain)) {
+            job.checkpoint();
+            try (Stream<Path> files = Files.list(plain.resolve("ckpt-0001"))) {
+                gzip = Device.gzipSeconds(files.filter(file -> file.getFileName().toString().contains("stripe")).toList());
+            }
+        }
+        Path images = work.resolve("images");
+        List<Double> ours = new ArrayList<>();
+        Taken last = null;
+        try (Resident job = job(RANKS, mebibytes / 8, "numbers", "small", images, "--compress", "zstd:1")) {
+            job.checkpoint();
+            for (int i = 0; i < REPEATS; i++) {
+                last = job.checkpoint();
+                ours.add(last.writeSeconds());
+            }
+        }
+        System.out.printf("compress, %d x %d MiB of numbers to %.0f%%: %.2f s (%s), gzip -1 of one after the other %.2f s: ratio %.1f%n", RANKS, mebibytes / 8,
+                100.0 * last.storedBytes() / last.bytes(), median(ours), all(ours), gzip, gzip / median(ours));
+        remove(plain);
+        remove(images);
+    }
+
+    private void encrypt() throws IOException, InterruptedException {
+        Path images = work.resolve("images");
+        List<Double> ours = new ArrayList<>();
+        try (Resident job = job(RANKS, mebibytes / 4, "noise", "small", images, "--encrypt", "command:echo " + "5a".repeat(32))) {
+            for (int i = 0; i <= REPEATS; i++) {
+                ours.add(job.checkpoint().rate());
+            }
+        }
+        System.out.printf("encrypt, %d x %d MiB: first %.2f GB/s, then %.2f GB/s (%s)%n", RANKS, mebibytes / 4, ours.getFirst(),
+                median(ours.subList(1, ours.size())), all(ours));
+        remove(images);
+    }
+
+    private void stops() throws IOException, InterruptedException {
+        for (String pages : List.of("small", "huge")) {
+            for (int ranks : new int[] {1, RANKS}) {
+                List<Double> stops = new ArrayList<>();
+                Path images = work.resolve("images");
+                try (Resident job = job(ranks, mebibytes, "noise", pages, images)) {
+                    double first = job.checkpoint().stopMs();
+                    for (int i = 0; i < REPEATS; i++) {
+                        remove(images);
+                        stops.add(job.checkpoint().stopMs());
+                    }
+                    System.out.printf("stop, %d x %d MiB in %s pages: first %.0f ms, then %.0f ms (%s)%n", ranks, mebibytes, pages, first, median(stops), all(stops));
+                }
+                remove(images);
+            }
+        }
+    }
+
+    static double median(List<Double> values) {
+        return values.stream().sorted().toList().get(values.size() / 2);
+    }
+
+    static String all(List<Double> values) {
+        return String.join(" ", values.stream().map("%.2f"::formatted).toList());
+    }
+
+    private static void remove(Path directory) throws IOException {
+        if (Files.notExists(directory)) {
+            return;
+        }
+        try (Stream<Path> tree = Files.walk(directory)) {
+            for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        }
+    }
+}

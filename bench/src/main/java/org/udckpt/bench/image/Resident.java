@@ -1,0 +1,110 @@
+package org.udckpt.bench.image;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.bench.Command;
+import org.udckpt.bench.DemoFailure;
+import org.udckpt.bench.Udckpt;
+
+/** A job of processes that have memory and do not poll ({@code resident.c}), and what its checkpoints cost. */
+final class Resident implements AutoCloseable {
+    private static final Duration START = Duration.ofMinutes(3);
+    private static final Duration WRITE = Duration.ofMinutes(5);
+    private static final int TICK_MS = 10; // USER_HZ is 100 on every Linux (proc_pid_stat(5))
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final Udckpt udckpt;
+    private final Path images;
+    private final Path finish;
+    private final Command run;
+    private final String name = "image-bench-" + ProcessHandle.current().pid();
+
+    /** What one checkpoint took. */
+    record Taken(long bytes, long storedBytes, double writeSeconds, double stopMs, double agentCpuSeconds) {
+        /** GB/s of memory. */
+        double rate() {
+            return bytes / 1e9 / writeSeconds;
+        }
+    }
+
+    /** What the processes are. @param busyMicroseconds 0: they sleep */
+    record Shape(int ranks, int mebibytes, String content, String pages, int busyMicroseconds) { }
+
+    /** Returns when the memory is filled. */
+    Resident(Path root, Path work, Path images, Shape shape, String... options) throws IOException, InterruptedException {
+        this.udckpt = new Udckpt(root, work, Map.of("UDCKPT_NO_BUILD", "1", "UDCKPT_RUNTIME", work.resolve("run").toString()));
+        this.images = images;
+        this.finish = work.resolve("finish");
+        Files.deleteIfExists(finish);
+        List<String> words = new ArrayList<>(List.of("run", "-n", Integer.toString(shape.ranks()), "--name", name, "--dir", images.toString()));
+        words.addAll(List.of(options));
+        words.addAll(List.of("--", udckpt.program("resident").toString(), Integer.toString(shape.mebibytes()), shape.content(), shape.pages(),
+                finish.toString(), Integer.toString(shape.busyMicroseconds())));
+        run = udckpt.start(line -> { }, words);
+        if (!run.output().await("ready"::equals, shape.ranks(), START)) {
+            throw new DemoFailure("the job did not start: " + run.describe());
+        }
+    }
+
+    /** Takes a checkpoint and returns when it is durable. */
+    Taken checkpoint() throws IOException, InterruptedException {
+        double before = agentCpuSeconds();
+        try (Command command = udckpt.start(line -> { }, List.of("checkpoint", name))) {
+            command.awaitSuccess(WRITE);
+        }
+        double cpu = agentCpuSeconds() - before;
+        JsonNode last = null;
+        for (JsonNode one : JSON.readTree(String.join("\n", udckpt.call("list", images.toString(), "--json"))).path("checkpoints")) {
+            last = one;
+        }
+        return new Taken(last.path("bytes").asLong(), last.path("stored_bytes").asLong(), last.path("write_ms").asDouble() / 1e3,
+                last.path("stop_ms").path("max").asDouble(), cpu);
+    }
+
+    /** The lines that a busy process has printed. */
+    List<String> lines() {
+        return run.output().lines();
+    }
+
+    List<ProcessHandle> ranks() throws IOException, InterruptedException {
+        List<ProcessHandle> ranks = new ArrayList<>();
+        udckpt.status(name).ranks().forEach(rank -> ranks.add(ProcessHandle.of(rank.pid()).orElseThrow()));
+        return ranks;
+    }
+
+    /** User and system time of the agent so far. */
+    private double agentCpuSeconds() throws IOException {
+        String stat = Files.readString(Path.of("/proc", Long.toString(agentPid()), "stat"));
+        String[] words = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+        return (Long.parseLong(words[11]) + Long.parseLong(words[12])) * TICK_MS / 1e3;
+    }
+
+    /** The most memory that the agent has had, in MiB. */
+    long agentPeakMebibytes() throws IOException {
+        for (String line : Files.readAllLines(Path.of("/proc", Long.toString(agentPid()), "status"))) {
+            if (line.startsWith("VmHWM:")) {
+                return Long.parseLong(line.replaceAll("\\D", "")) >> 10;
+            }
+        }
+        throw new DemoFailure("no VmHWM of the agent");
+    }
+
+    private long agentPid() {
+        return run.pid(); // the script execs the JVM
+    }
+
+    @Override
+    public void close() throws IOException, InterruptedException {
+        Files.createFile(finish);
+        try (run) {
+            run.awaitSuccess(Duration.ofMinutes(1));
+        }
+    }
+}
