@@ -174,6 +174,20 @@ class DrainTest {
         assertTiers(List.of("ckpt-0003"), List.of("ckpt-0003"));
     }
 
+    /** An agent that was killed while it copied: half a file, a lease of a process that is gone, and no manifest. */
+    @Test
+    void whatADeadDrainLeftIsCleaned() throws Exception {
+        Path half = tiers.slow().path().resolve(write());
+        Files.createDirectories(half);
+        Files.copy(tiers.fast().path().resolve("ckpt-0001/job.phases.arrow"), half.resolve("job.phases.arrow"));
+        Process gone = new ProcessBuilder("true").start();
+        gone.waitFor();
+        String lease = Files.readString(tiers.fast().path().resolve("ckpt-0001/writer"));
+        Files.writeString(half.resolve("writer"), lease.replace(" " + ProcessHandle.current().pid() + " ", " " + gone.pid() + " "));
+        drainAndPrune(0);
+        assertTiers(List.of("ckpt-0001"), List.of("ckpt-0001"));
+    }
+
     /** Those that wait for a slow tier do not fill the fast one, where the user wants no more than so many. */
     @Test
     void keepBoundsWhatWaits() throws Exception {
