@@ -35,27 +35,32 @@ final class Packer implements Closeable {
         if (length == 0) {
             return;
         }
+        PageBuffer other = zstd == null ? null : slot.buffers().take();
+        int bytes = other == null ? 0 : compress(slot.held(), length, other);
+        if (bytes > 0) {
+            toScratch(other, Block.padded(bytes));
+            slot.packed(sealed(other, bytes, Codec.ZSTD), other);
+            return;
+        }
+        if (other != null) {
+            slot.buffers().giveBack(other);
+        }
         if (!incremental || length != all) {
             toScratch(slot.held(), length);
         }
-        PageBuffer other = zstd == null ? null : slot.buffers().take();
-        int bytes = other == null ? 0 : compress(slot.held(), length, other);
-        Codec codec = bytes > 0 ? Codec.ZSTD : Codec.RAW;
-        if (codec == Codec.ZSTD) {
-            toScratch(other, Block.padded(bytes));
-        } else if (other != null) {
-            slot.buffers().giveBack(other);
-            other = null;
-        }
-        bytes = codec == Codec.RAW ? length : bytes;
+        slot.packed(sealed(slot.held(), length, Codec.RAW), null);
+    }
+
+    /** Of what is in the buffer and in the scratch array alike. */
+    private Slot.Packed sealed(PageBuffer buffer, int bytes, Codec codec) {
         int stored = Block.padded(bytes);
         long sum = checksum.compute(scratch, stored);
         byte[] seal = null;
         if (cipher != null) {
             seal = cipher.seal(scratch, stored);
-            MemorySegment.copy(scratch, 0, (other == null ? slot.held() : other).memory(), ValueLayout.JAVA_BYTE, 0, stored);
+            MemorySegment.copy(scratch, 0, buffer.memory(), ValueLayout.JAVA_BYTE, 0, stored);
         }
-        slot.packed(new Slot.Packed(bytes, codec, sum, checksum.digest(scratch, stored), seal), other);
+        return new Slot.Packed(bytes, codec, sum, checksum.digest(scratch, stored), seal);
     }
 
     private void toScratch(PageBuffer from, int length) {
