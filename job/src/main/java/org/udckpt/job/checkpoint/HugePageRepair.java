@@ -31,7 +31,7 @@ public final class HugePageRepair implements AutoCloseable {
         thread.start();
     }
 
-    /** A checkpoint is complete. */
+    /** A checkpoint is complete, or a restarted job's memory is. */
     public synchronized void ask() {
         asked = true;
         notifyAll();

@@ -35,6 +35,9 @@ final class Service {
             keep.run();
         }));
         hugePages.start(checkpointer);
+        if (job.filling().bytes() > 0) {
+            job.filling().filled().thenRun(hugePages::ask); // it came in by small pages
+        }
         Interval interval = Interval.of(job.settings());
         job.open(new Commands(job, checkpointer, drain));
         if (!(interval instanceof Interval.Never)) {

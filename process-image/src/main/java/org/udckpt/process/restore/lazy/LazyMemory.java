@@ -16,7 +16,6 @@ public final class LazyMemory implements Filling {
     private final Map<Integer, LazySpace> first = new HashMap<>();
     private final List<LazySpace> roots = new ArrayList<>();
     private final List<LazySpace> children = new ArrayList<>();
-    private final HugePages hugePages = new HugePages();
     private final CompletableFuture<Void> filled = new CompletableFuture<>();
     private long bytes;
     private boolean closed;
@@ -38,7 +37,6 @@ public final class LazyMemory implements Filling {
             context.register(region.start(), region.end());
         }
         LazySpace space = new LazySpace(context, key, plan.missing(source.extents()), source);
-        hugePages.note(hostPid, plan.regions());
         synchronized (this) {
             first.put(hostPid, space);
             roots.add(space);
@@ -89,7 +87,6 @@ public final class LazyMemory implements Filling {
             space.release(keeper);
         }
         if (left.isEmpty() && !filled.isDone()) {
-            hugePages.collapse();
             filled.complete(null);
         }
         return left;
@@ -131,6 +128,5 @@ public final class LazyMemory implements Filling {
             children.forEach(space -> space.context.close());
         }
         keeper.close();
-        hugePages.close();
     }
 }
