@@ -22,7 +22,8 @@ public final class Training {
         Path directory = Path.of(arguments[0]);
         String images = directory.resolve("images").toString();
         Path end = directory.resolve("end");
-        String program = "while [ -d '" + directory + "' ] && [ ! -e '" + end + "' ]; do sleep 0.1; done"; // also when we are killed
+        // Enough memory that it comes in after the restart (MemoryArrival), with children meanwhile.
+        String program = "x=$(head -c 80000000 /dev/zero | tr '\\0' x); while [ -d '" + directory + "' ] && [ ! -e '" + end + "' ]; do sleep 0.1; done"; // also when we are killed
         live(end, "run", "--name", JOB, "--dir", images, "--", "sh", "-c", program);
         live(end, "restart", images, "--name", JOB);
         expect(Udckpt.run("list", images), "list");
