@@ -15,7 +15,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.ref.Cleaner;
 
 /**
- * AES-256-GCM of OpenSSL's libcrypto (EVP_EncryptInit(3)), in place, on Java arrays. The JDK's own is as fast once it is compiled, but
+ * AES-256-GCM of OpenSSL's libcrypto (EVP_EncryptInit(3)), in place. The JDK's own is as fast once it is compiled, but
  * in a young JVM it does some 60 MB/s for the first seconds, just when the first image is written. For one thread.
  */
 final class AesGcm {
@@ -40,9 +40,7 @@ final class AesGcm {
         static final MethodHandle FREE = LINKER.downcallHandle(find("EVP_CIPHER_CTX_free"), FunctionDescriptor.ofVoid(ADDRESS));
         static final MethodHandle CONTROL = bind("EVP_CIPHER_CTX_ctrl", JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
         static final MethodHandle INIT = bind("EVP_CipherInit_ex", JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT);
-        /** The array is pinned while it runs: some 0.3 ms for a block. */
-        static final MethodHandle UPDATE = LINKER.downcallHandle(find("EVP_CipherUpdate"),
-                FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT), Linker.Option.critical(true));
+        static final MethodHandle UPDATE = bind("EVP_CipherUpdate", JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT);
         static final MethodHandle FINAL = bind("EVP_CipherFinal_ex", JAVA_INT, ADDRESS, ADDRESS, ADDRESS);
 
         private static MemorySegment find(String name) {
@@ -73,8 +71,8 @@ final class AesGcm {
         check(invoke(Functions.CONTROL, context, SET_IV_LENGTH, ImageCipher.NONCE_BYTES, MemorySegment.NULL), "EVP_CTRL_AEAD_SET_IVLEN");
     }
 
-    /** Encrypts {@code bytes[0..length)} in place; {@code seal} holds the nonce and receives the tag behind it. */
-    void encrypt(byte[] bytes, int length, byte[] seal) {
+    /** Encrypts the first {@code length} bytes in place; {@code seal} holds the nonce and receives the tag behind it. */
+    void encrypt(MemorySegment bytes, int length, byte[] seal) {
         begin(seal, 1);
         update(bytes, length);
         check(invoke(Functions.FINAL, context, trailing, count), "EVP_CipherFinal_ex");
@@ -82,8 +80,8 @@ final class AesGcm {
         MemorySegment.copy(tag, ValueLayout.JAVA_BYTE, 0, seal, ImageCipher.NONCE_BYTES, ImageCipher.TAG_BYTES);
     }
 
-    /** Decrypts {@code bytes[0..length)} in place; false when they are not what was sealed, and they must not be used then. */
-    boolean decrypt(byte[] bytes, int length, byte[] seal) {
+    /** Decrypts the first {@code length} bytes in place; false when they are not what was sealed, and they must not be used then. */
+    boolean decrypt(MemorySegment bytes, int length, byte[] seal) {
         begin(seal, 0);
         update(bytes, length);
         MemorySegment.copy(seal, ImageCipher.NONCE_BYTES, tag, ValueLayout.JAVA_BYTE, 0, ImageCipher.TAG_BYTES);
@@ -96,10 +94,9 @@ final class AesGcm {
         check(invoke(Functions.INIT, context, MemorySegment.NULL, MemorySegment.NULL, key, nonce, encrypt), "EVP_CipherInit_ex");
     }
 
-    private void update(byte[] bytes, int length) {
+    private void update(MemorySegment bytes, int length) {
         if (length > 0) {
-            MemorySegment heap = MemorySegment.ofArray(bytes);
-            check(invoke(Functions.UPDATE, context, heap, count, heap, length), "EVP_CipherUpdate");
+            check(invoke(Functions.UPDATE, context, bytes, count, bytes, length), "EVP_CipherUpdate");
         }
     }
 

@@ -3,9 +3,8 @@ package org.udckpt.image;
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdException;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.function.Supplier;
 
@@ -13,8 +12,9 @@ import java.util.function.Supplier;
 final class BlockReader {
     private final Checksum checksum;
     private final ImageCipher.Worker cipher;
-    private final byte[] stored = new byte[Block.MAX_LENGTH];
-    private byte[] plain;
+    private final Arena arena = Arena.ofAuto();
+    private MemorySegment stored;
+    private MemorySegment plain;
 
     /** @param cipher null when the blocks are not encrypted */
     BlockReader(Manifest.Integrity integrity, ImageCipher.Worker cipher) {
@@ -30,48 +30,45 @@ final class BlockReader {
      * @throws ImageError.Corrupt when the bytes are not those that were written; {@code into} must then not be used
      */
     void read(BlockFiles files, Block block, MemorySegment into, Supplier<String> whose) throws IOException {
-        boolean asItIs = block.codec() == Codec.RAW && cipher == null;
-        if (asItIs) {
-            files.stored(block, into.asByteBuffer());
-            MemorySegment.copy(into, ValueLayout.JAVA_BYTE, 0, stored, 0, block.length());
-        } else {
-            files.stored(block, ByteBuffer.wrap(stored, 0, block.stored()));
+        if (block.codec() == Codec.RAW && into.isNative()) {
+            load(files, block, into, whose);
+            return;
         }
-        check(files, block, whose);
-        if (!asItIs) {
-            byte[] bytes = switch (block.codec()) {
-                case RAW -> stored;
-                case ZSTD -> unpacked(files, block, whose);
-            };
-            MemorySegment.copy(bytes, 0, into, ValueLayout.JAVA_BYTE, 0, block.length());
+        stored = stored == null ? arena.allocate(Block.MAX_LENGTH, Range.PAGE) : stored;
+        load(files, block, stored.asSlice(0, block.stored()), whose);
+        switch (block.codec()) {
+            case RAW -> into.copyFrom(stored.asSlice(0, block.length()));
+            case ZSTD -> unpack(files, block, into, whose);
         }
     }
 
-    /** Decrypts {@link #stored}: nothing looks into the bytes before it is known that they are those that were written. */
-    private void check(BlockFiles files, Block block, Supplier<String> whose) throws ImageError {
-        if (cipher != null && !cipher.open(stored, block.stored(), block.seal())) {
+    /** Reads and decrypts the stored bytes: nothing looks into them before it is known that they are those that were written. */
+    private void load(BlockFiles files, Block block, MemorySegment to, Supplier<String> whose) throws IOException {
+        files.stored(block, to.asByteBuffer());
+        if (cipher != null && !cipher.open(to, block.stored(), block.seal())) {
             throw files.damaged(block, whose.get(), "authentication tag mismatch");
         }
-        if (checksum.compute(stored, block.stored()) != block.checksum()) {
+        if (checksum.compute(to, block.stored()) != block.checksum()) {
             throw files.damaged(block, whose.get(), "checksum mismatch");
         }
-        if (block.digest() != null && !MessageDigest.isEqual(checksum.digest(stored, block.stored()), block.digest())) {
+        if (block.digest() != null && !MessageDigest.isEqual(checksum.digest(to, block.stored()), block.digest())) {
             throw files.damaged(block, whose.get(), "SHA-256 mismatch");
         }
     }
 
-    private byte[] unpacked(BlockFiles files, Block block, Supplier<String> whose) throws ImageError {
-        if (plain == null) {
-            plain = new byte[Block.MAX_LENGTH];
-        }
+    private void unpack(BlockFiles files, Block block, MemorySegment into, Supplier<String> whose) throws ImageError {
+        plain = plain == null ? arena.allocate(Block.MAX_LENGTH, Range.PAGE) : plain;
+        MemorySegment target = into.isNative() ? into : plain;
         try {
-            long length = Zstd.decompressByteArray(plain, 0, block.length(), stored, 0, block.packed());
-            if (length == block.length()) {
-                return plain;
+            long length = Zstd.decompressDirectByteBuffer(target.asByteBuffer(), 0, block.length(), stored.asByteBuffer(), 0, block.packed());
+            if (length != block.length()) {
+                throw files.damaged(block, whose.get(), "decompresses to " + length + " bytes");
             }
-            throw files.damaged(block, whose.get(), "decompresses to " + length + " bytes");
         } catch (ZstdException e) {
             throw files.damaged(block, whose.get(), "does not decompress: " + e.getMessage());
+        }
+        if (target != into) {
+            into.copyFrom(plain.asSlice(0, block.length()));
         }
     }
 }

@@ -1,5 +1,8 @@
 package org.udckpt.image;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -76,9 +79,11 @@ final class ImageCipher {
 
     /** A whole table: nonce, encrypted bytes, tag. */
     byte[] sealTable(byte[] plain) {
-        byte[] body = plain.clone();
-        byte[] seal = worker().seal(body, body.length);
-        return ByteBuffer.allocate(body.length + SEAL_BYTES).put(seal, 0, NONCE_BYTES).put(body).put(seal, NONCE_BYTES, TAG_BYTES).array();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment body = arena.allocateFrom(ValueLayout.JAVA_BYTE, plain);
+            byte[] seal = worker().seal(body, plain.length);
+            return ByteBuffer.allocate(plain.length + SEAL_BYTES).put(seal, 0, NONCE_BYTES).put(body.asByteBuffer()).put(seal, NONCE_BYTES, TAG_BYTES).array();
+        }
     }
 
     /** Null when it is not what {@link #sealTable} wrote. */
@@ -88,8 +93,11 @@ final class ImageCipher {
             return null;
         }
         byte[] seal = ByteBuffer.allocate(SEAL_BYTES).put(sealed, 0, NONCE_BYTES).put(sealed, NONCE_BYTES + length, TAG_BYTES).array();
-        byte[] body = java.util.Arrays.copyOfRange(sealed, NONCE_BYTES, NONCE_BYTES + length);
-        return worker().open(body, length, seal) ? body : null;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment body = arena.allocate(length);
+            MemorySegment.copy(sealed, NONCE_BYTES, body, ValueLayout.JAVA_BYTE, 0, length);
+            return worker().open(body, length, seal) ? body.toArray(ValueLayout.JAVA_BYTE) : null;
+        }
     }
 
     final class Worker {
@@ -97,15 +105,15 @@ final class ImageCipher {
 
         private Worker() { }
 
-        /** Encrypts {@code bytes[0..length)} in place; nonce and tag are returned. */
-        byte[] seal(byte[] bytes, int length) {
+        /** Encrypts the first {@code length} bytes in place; nonce and tag are returned. */
+        byte[] seal(MemorySegment bytes, int length) {
             byte[] seal = ByteBuffer.allocate(SEAL_BYTES).putLong(NONCE_BYTES - Long.BYTES, counter.getAndIncrement()).array();
             aes.encrypt(bytes, length, seal);
             return seal;
         }
 
-        /** Decrypts {@code bytes[0..length)} in place; false when they are not what was sealed, and they must not be used then. */
-        boolean open(byte[] bytes, int length, byte[] seal) {
+        /** Decrypts the first {@code length} bytes in place; false when they are not what was sealed, and they must not be used then. */
+        boolean open(MemorySegment bytes, int length, byte[] seal) {
             return aes.decrypt(bytes, length, seal);
         }
     }

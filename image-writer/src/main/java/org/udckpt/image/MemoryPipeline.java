@@ -42,8 +42,10 @@ final class MemoryPipeline implements Closeable {
         meter = options.meter();
         int slots = Integer.highestOneBit((int) Math.min(1 << 16, options.bufferBytes() / Slot.BYTES));
         PageBuffers buffers = new PageBuffers(arena);
+        QuietWait quiet = new QuietWait();
         disruptor = new Disruptor<>(() -> new Slot(buffers), slots, task -> thread("udckpt-image-" + node, options.courtesy(), task, threads),
-                ProducerType.MULTI, new QuietWait());
+                ProducerType.MULTI, quiet);
+        quiet.on(disruptor.getRingBuffer());
         disruptor.setDefaultExceptionHandler(new Failing());
         List<EventHandler<Slot>> handlers = new ArrayList<>();
         for (int i = 0; i < options.workers(); i++) {

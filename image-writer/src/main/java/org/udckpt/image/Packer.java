@@ -3,21 +3,14 @@ package org.udckpt.image;
 import com.github.luben.zstd.ZstdCompressCtx;
 import com.github.luben.zstd.ZstdException;
 import java.io.Closeable;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.security.MessageDigest;
 import org.udckpt.image.PageBuffers.PageBuffer;
 
-/**
- * Makes blocks of what slots hold: selects, compresses, encrypts, computes checksums. For one thread: it has a scratch array,
- * because XXH3, SHA-256 and AES are several times faster on a Java array than on native memory.
- */
+/** Makes blocks of what slots hold: selects, compresses, encrypts, computes checksums. For one thread. */
 final class Packer implements Closeable {
     private final Checksum checksum;
     private final boolean incremental;
     private final ImageCipher.Worker cipher;
     private final ZstdCompressCtx zstd;
-    private final byte[] scratch = new byte[Slot.BYTES];
 
     Packer(WriterOptions options, ImageCipher cipher) {
         this.checksum = new Checksum(cipher == null ? options.form().integrity() : Manifest.Integrity.XXH3);
@@ -27,44 +20,27 @@ final class Packer implements Closeable {
     }
 
     void pack(Slot slot) {
-        int all = slot.pages() * Range.PAGE;
-        if (incremental) {
-            toScratch(slot.held(), all);
-        }
-        int length = slot.select(incremental ? scratch : null);
+        int length = slot.select(incremental ? checksum.hashes() : null);
         if (length == 0) {
             return;
         }
-        PageBuffer other = zstd == null ? null : slot.buffers().take();
-        int bytes = other == null ? 0 : compress(slot.held(), length, other);
-        if (bytes > 0) {
-            toScratch(other, Block.padded(bytes));
-            slot.packed(sealed(other, bytes, Codec.ZSTD), other);
-            return;
-        }
-        if (other != null) {
+        if (zstd != null) {
+            PageBuffer other = slot.buffers().take();
+            int bytes = compress(slot.held(), length, other);
+            if (bytes > 0) {
+                slot.packed(sealed(other, bytes, Codec.ZSTD), other);
+                return;
+            }
             slot.buffers().giveBack(other);
-        }
-        if (!incremental || length != all) {
-            toScratch(slot.held(), length);
         }
         slot.packed(sealed(slot.held(), length, Codec.RAW), null);
     }
 
-    /** Of what is in the buffer and in the scratch array alike. */
     private Slot.Packed sealed(PageBuffer buffer, int bytes, Codec codec) {
         int stored = Block.padded(bytes);
-        long sum = checksum.compute(scratch, stored);
-        byte[] seal = null;
-        if (cipher != null) {
-            seal = cipher.seal(scratch, stored);
-            MemorySegment.copy(scratch, 0, buffer.memory(), ValueLayout.JAVA_BYTE, 0, stored);
-        }
-        return new Slot.Packed(bytes, codec, sum, checksum.digest(scratch, stored), seal);
-    }
-
-    private void toScratch(PageBuffer from, int length) {
-        MemorySegment.copy(from.memory(), ValueLayout.JAVA_BYTE, 0, scratch, 0, length);
+        long sum = checksum.compute(buffer.memory(), stored);
+        byte[] digest = checksum.digest(buffer.memory(), stored);
+        return new Slot.Packed(bytes, codec, sum, digest, cipher == null ? null : cipher.seal(buffer.memory(), stored));
     }
 
     /** How many bytes there are now in {@code to}, with zeros up to a whole page; 0 when that would not save a page. */

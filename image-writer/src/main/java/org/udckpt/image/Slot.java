@@ -86,13 +86,13 @@ final class Slot {
     /**
      * Finds what must be stored and moves it to the front.
      *
-     * @param bytes the pages, to be held against those of the checkpoint before; null where nobody asks for that
+     * @param by for holding the pages against those of the checkpoint before; null where nobody asks for that
      * @return how many bytes must be stored
      */
-    int select(byte[] bytes) {
-        if (bytes != null) {
+    int select(Hashes by) {
+        if (by != null) {
             hashes = hashes == null ? new PageHashes() : hashes;
-            hashes.compute(bytes, pages);
+            hashes.compute(by, held.memory(), pages);
         }
         runs.find(held.memory(), addresses, pages, hashes, job.previous());
         for (int run = 0; run < runs.count(); run++) {
