@@ -41,7 +41,7 @@ final class MemoryPipeline implements Closeable {
     MemoryPipeline(int node, WriterOptions options, List<StripeWriter> stripes, ImageCipher cipher) {
         meter = options.meter();
         int slots = Integer.highestOneBit((int) Math.min(1 << 16, options.bufferBytes() / Slot.BYTES));
-        PageBuffers buffers = new PageBuffers(arena);
+        PageBuffers buffers = new PageBuffers(arena, slots + options.workers()); // compression takes a second one
         QuietWait quiet = new QuietWait();
         disruptor = new Disruptor<>(() -> new Slot(buffers), slots, task -> thread("udckpt-image-" + node, options.courtesy(), task, threads),
                 ProducerType.MULTI, quiet);

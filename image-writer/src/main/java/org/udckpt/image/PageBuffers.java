@@ -8,17 +8,19 @@ import java.util.Deque;
 
 /**
  * Buffers of {@link Slot#BYTES} for the slots in flight, the one given back last handed out first: as long as the disk keeps
- * up, a few of them, still in the processor's caches, serve a job of any size. There are never more than slots in the ring.
+ * up, a few of them, still in the processor's caches, serve a job of any size.
  */
 final class PageBuffers {
     /** One buffer, as the two interfaces that work on it see it. */
     record PageBuffer(MemorySegment memory, ByteBuffer view) {}
 
-    private final Arena arena;
+    private final MemorySegment all;
     private final Deque<PageBuffer> free = new ArrayDeque<>();
+    private int made;
 
-    PageBuffers(Arena arena) {
-        this.arena = arena;
+    /** @param most buffers at once */
+    PageBuffers(Arena arena, int most) {
+        all = AnonymousMemory.map(arena, (long) most * Slot.BYTES);
     }
 
     PageBuffer take() {
@@ -27,9 +29,9 @@ final class PageBuffers {
             if (last != null) {
                 return last;
             }
+            MemorySegment memory = all.asSlice((long) made++ * Slot.BYTES, Slot.BYTES);
+            return new PageBuffer(memory, memory.asByteBuffer());
         }
-        MemorySegment memory = arena.allocate(Slot.BYTES, Range.PAGE);
-        return new PageBuffer(memory, memory.asByteBuffer());
     }
 
     void giveBack(PageBuffer buffer) {
