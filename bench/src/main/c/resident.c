@@ -1,8 +1,9 @@
 /* A process with memory and nothing else, for benchmarks of the image writer: no MPI, so that no rank polls while it waits.
  *
- *   resident MIB noise|numbers small|huge FINISH [BUSY]
+ *   resident MIB noise|numbers|matrix small|huge FINISH [BUSY]
  *
- * noise does not compress, numbers are what a smooth field looks like in double precision. `ready` once the memory is filled.
+ * noise does not compress, numbers are what a smooth field looks like in double precision, matrix is a 27-point operator by rows as
+ * HPCG holds it (values and column numbers). `ready` once the memory is filled.
  * Then it sleeps until FINISH exists, or with BUSY (microseconds) writes to one page after another in random order all the time and
  * prints every so often how many it has written, and when (microseconds): `pages N T` a line. SIGUSR1 makes it fork a child that only waits (for comparison: a
  * snapshot that nobody reads), SIGUSR2 ends the child. */
@@ -37,12 +38,33 @@ static uint64_t noise(uint64_t *state) /* xorshift64 (Marsaglia 2003) */
     return *state ^= *state << 17;
 }
 
-static void fill(double *memory, size_t words, int smooth)
+enum { POINTS = 27, GRID = 104 }; /* HPCG's default grid of a rank */
+
+/* A row: 27 values, then the columns' numbers. */
+static void fill_matrix(char *memory, size_t bytes)
+{
+    const size_t row = POINTS * (sizeof(double) + sizeof(int32_t));
+    for (size_t r = 0; (r + 1) * row <= bytes; r++) {
+        double *values = (double *)(memory + r * row);
+        int32_t *columns = (int32_t *)(values + POINTS);
+        for (int p = 0; p < POINTS; p++) {
+            int dx = p % 3 - 1, dy = p / 3 % 3 - 1, dz = p / 9 - 1;
+            values[p] = p == POINTS / 2 ? 26.0 : -1.0;
+            columns[p] = (int32_t)r + dx + GRID * (dy + GRID * dz);
+        }
+    }
+}
+
+static void fill(char *memory, size_t bytes, const char *content)
 {
     uint64_t state = 0x9e3779b97f4a7c15u + getpid();
-    for (size_t i = 0; i < words; i++) {
-        if (smooth)
-            memory[i] = (float)(sin(i * 1e-4) * cos(i * 3e-7)); /* the low half of a word is zero: single precision in double */
+    if (!strcmp(content, "matrix")) {
+        fill_matrix(memory, bytes);
+        return;
+    }
+    for (size_t i = 0; i < bytes / 8; i++) {
+        if (!strcmp(content, "numbers"))
+            ((double *)memory)[i] = (float)(sin(i * 1e-4) * cos(i * 3e-7)); /* single precision in double: the low half is mostly zero */
         else
             ((uint64_t *)memory)[i] = noise(&state);
     }
@@ -66,7 +88,7 @@ static pid_t hold(pid_t child)
 int main(int argc, char **argv)
 {
     if (argc < 5) {
-        fprintf(stderr, "usage: resident MIB noise|numbers small|huge FINISH [BUSY_US]\n");
+        fprintf(stderr, "usage: resident MIB noise|numbers|matrix small|huge FINISH [BUSY_US]\n");
         return 64;
     }
     size_t bytes = (size_t)atol(argv[1]) << 20;
@@ -74,7 +96,7 @@ int main(int argc, char **argv)
     char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return 1;
     madvise(memory, bytes, strcmp(argv[3], "huge") ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
-    fill((double *)memory, bytes / 8, !strcmp(argv[2], "numbers"));
+    fill(memory, bytes, argv[2]);
     signal(SIGUSR1, want);
     signal(SIGUSR2, want);
     printf("ready\n");
