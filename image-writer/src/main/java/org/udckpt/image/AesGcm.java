@@ -12,7 +12,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.ref.Cleaner;
 
 /**
  * AES-256-GCM of OpenSSL's libcrypto (EVP_EncryptInit(3)), in place. The JDK's own is as fast once it is compiled, but
@@ -22,7 +21,6 @@ final class AesGcm {
     private static final int SET_IV_LENGTH = 0x9, GET_TAG = 0x10, SET_TAG = 0x11; // EVP_CTRL_AEAD_*
     private static final String NAME = "libcrypto.so.3";
     private static final Linker LINKER = Linker.nativeLinker();
-    private static final Cleaner CLEANER = Cleaner.create();
 
     private final MemorySegment context;
     private final Arena arena = Arena.ofAuto();
@@ -65,8 +63,10 @@ final class AesGcm {
     AesGcm(byte[] secret) {
         key = arena.allocateFrom(ValueLayout.JAVA_BYTE, secret);
         MemorySegment made = (MemorySegment) invoke(Functions.NEW);
-        context = made;
-        CLEANER.register(this, () -> invoke(Functions.FREE, made));
+        if (made.address() == 0) {
+            throw new OutOfMemoryError("EVP_CIPHER_CTX_new");
+        }
+        context = made.reinterpret(arena, unused -> invoke(Functions.FREE, unused)); // alive as long as a call has it
         check(invoke(Functions.INIT, context, Functions.CIPHER, MemorySegment.NULL, MemorySegment.NULL, MemorySegment.NULL, 1), "EVP_CipherInit_ex");
         check(invoke(Functions.CONTROL, context, SET_IV_LENGTH, ImageCipher.NONCE_BYTES, MemorySegment.NULL), "EVP_CTRL_AEAD_SET_IVLEN");
     }

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -24,15 +25,15 @@ final class AnonymousMemory {
 
     private AnonymousMemory() { }
 
-    /** Zeros, aligned to a page, until {@code arena} is closed. @throws OutOfMemoryError when the system has not so much */
-    static MemorySegment map(Arena arena, long bytes) {
+    /** Zeros, aligned to a page, until {@code arena} is closed. @throws IOException when the system has not so much */
+    static MemorySegment map(Arena arena, long bytes) throws IOException {
         try {
             MemorySegment at = (MemorySegment) MAP.invokeExact(MemorySegment.NULL, bytes, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0L);
             if (at.address() == -1) {
-                throw new OutOfMemoryError("mmap of " + bytes + " bytes");
+                throw new IOException("no memory for " + bytes + " bytes of pages on their way to storage (mmap); a smaller --buffer takes less");
             }
             return at.reinterpret(bytes, arena, AnonymousMemory::unmap);
-        } catch (RuntimeException | Error e) {
+        } catch (IOException | RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
             throw new AssertionError("mmap threw", e);

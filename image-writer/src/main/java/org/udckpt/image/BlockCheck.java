@@ -41,7 +41,7 @@ final class BlockCheck {
         boolean right = b.codec() != null && b.length() > 0 && b.length() <= Block.MAX_LENGTH && b.length() % Range.PAGE == 0 && b.packed() > 0
                 && switch (b.codec()) {
                     case RAW -> b.packed() == b.length();
-                    case ZSTD -> b.stored() < b.length();
+                    case ZSTD -> b.packed() < b.length() && b.stored() < b.length(); // the first, that the second cannot overflow
                 };
         if (!right || !protectedAsSaid(b)) {
             throw wrong(row, "not a block: " + b);

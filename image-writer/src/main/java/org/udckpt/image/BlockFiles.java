@@ -28,7 +28,7 @@ final class BlockFiles implements Closeable {
                 files.add(image.directory().resolve(entry.name()));
                 stripes.add(image.io().open(files.getLast()));
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
         }

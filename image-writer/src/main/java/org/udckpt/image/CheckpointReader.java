@@ -17,7 +17,6 @@ import java.util.TreeMap;
  */
 public final class CheckpointReader implements Closeable {
     private final ImageFiles image;
-    private final ImageKey key;
     private Map<Long, ImageFiles> bases;
     private final SortedMap<Integer, NodeMemory> memories = new TreeMap<>();
 
@@ -27,9 +26,8 @@ public final class CheckpointReader implements Closeable {
         void read(long done, long total);
     }
 
-    private CheckpointReader(ImageFiles image, ImageKey key) {
+    private CheckpointReader(ImageFiles image) {
         this.image = image;
-        this.key = key;
     }
 
     /**
@@ -43,7 +41,7 @@ public final class CheckpointReader implements Closeable {
 
     /** As {@link #open(Path, ImageKey)}, from another storage. */
     public static CheckpointReader open(Path directory, ImageKey key, StorageIo io) throws IOException {
-        return new CheckpointReader(ImageFiles.open(directory, key, io), key);
+        return new CheckpointReader(ImageFiles.open(directory, key, io));
     }
 
     /** What the checkpoint consists of. */
@@ -138,7 +136,7 @@ public final class CheckpointReader implements Closeable {
         if (bases == null) {
             Map<Long, ImageFiles> opened = new TreeMap<>();
             for (Manifest.Base base : image.manifest().bases()) {
-                opened.put(base.id(), ImageFiles.openBase(image.directory().resolveSibling(ImageNames.directory(base.id())), key, image.io()));
+                opened.put(base.id(), image.base(base));
             }
             bases = opened;
         }

@@ -71,6 +71,9 @@ public final class CheckpointWriter implements Closeable {
      */
     public static CheckpointWriter create(Path parent, WriterOptions options, History previous) throws IOException {
         if (previous != null) {
+            if (!options.form().incremental()) {
+                throw new IllegalArgumentException("pages are held against those of an older checkpoint only where they are hashed: the form is not incremental");
+            }
             previous.check(parent, options.key(), options.storage());
         }
         Path directory = new CheckpointIds(parent.toAbsolutePath().normalize(), options.storage()).claim(WriterLease.own());
@@ -138,7 +141,7 @@ public final class CheckpointWriter implements Closeable {
         parts.sort(Comparator.comparingInt(part -> part.node().index()));
         Manifest manifest = describe(info, parts);
         for (Manifest.Base base : manifest.bases()) {
-            ManifestFile.checkBase(target.directory(), base, options.key(), options.storage());
+            ManifestFile.base(target.directory(), base, options.key(), options.storage());
         }
         String mac = publish(manifest);
         state = State.COMMITTED;

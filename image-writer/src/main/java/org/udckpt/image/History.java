@@ -68,7 +68,7 @@ public final class History {
             throw new IllegalArgumentException("a checkpoint in " + directory + " cannot be based on those in " + parent);
         }
         for (Map.Entry<Long, String> base : macs.entrySet()) {
-            ManifestFile.checkBase(parent.resolve(ImageNames.directory(newest() + 1)), new Manifest.Base(base.getKey(), base.getValue()), key, io);
+            ManifestFile.base(parent.resolve(ImageNames.directory(newest() + 1)), new Manifest.Base(base.getKey(), base.getValue()), key, io);
         }
     }
 }

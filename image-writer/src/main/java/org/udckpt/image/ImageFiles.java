@@ -28,9 +28,9 @@ final class ImageFiles {
         return new ImageFiles(absolute, key, io, ManifestFile.load(absolute, key, io).manifest());
     }
 
-    /** As a base of a newer one, which names all that it needs itself. */
-    static ImageFiles openBase(Path directory, ImageKey key, StorageIo io) throws IOException {
-        return new ImageFiles(directory, key, io, ManifestFile.alone(directory, key, io).manifest());
+    /** A checkpoint that this one is based on, if it is still exactly that; what it is based on itself does not matter. */
+    ImageFiles base(Manifest.Base base) throws IOException {
+        return new ImageFiles(directory.resolveSibling(ImageNames.directory(base.id())), key, io, ManifestFile.base(directory, base, key, io));
     }
 
     Path directory() {

@@ -16,7 +16,9 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
@@ -29,8 +31,11 @@ public final class LocalStorage implements StorageIo {
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
     private static final FileAttribute<Set<PosixFilePermission>> FILE_MODE =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-    /** POSIX record locks belong to the process (fcntl(2)): between threads this lock decides. */
-    private static final ReentrantLock THREADS = new ReentrantLock();
+    /**
+     * POSIX record locks belong to the process (fcntl(2)): between threads these decide. One for each file, since a file system that
+     * does not answer must not hold up another one.
+     */
+    private static final Map<Path, ReentrantLock> THREADS = new ConcurrentHashMap<>();
 
     private LocalStorage() { }
 
@@ -131,7 +136,8 @@ public final class LocalStorage implements StorageIo {
 
     @Override
     public Closeable lock(Path file) throws IOException {
-        THREADS.lock();
+        ReentrantLock threads = THREADS.computeIfAbsent(file.toAbsolutePath().normalize(), _ -> new ReentrantLock());
+        threads.lock();
         FileChannel channel = null;
         try {
             channel = FileChannel.open(file, Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE), FILE_MODE);
@@ -142,11 +148,11 @@ public final class LocalStorage implements StorageIo {
                 try (held; lock) {
                     lock.release();
                 } finally {
-                    THREADS.unlock();
+                    threads.unlock();
                 }
             };
         } catch (IOException e) {
-            THREADS.unlock();
+            threads.unlock();
             throw Errno.named(file, -1, e);
         } finally {
             if (channel != null) {

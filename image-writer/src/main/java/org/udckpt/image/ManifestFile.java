@@ -19,19 +19,24 @@ final class ManifestFile {
     static Sealed load(Path directory, ImageKey key, StorageIo io) throws IOException {
         Sealed sealed = alone(directory, key, io);
         for (Manifest.Base base : sealed.manifest().bases()) {
-            checkBase(directory, base, key, io);
+            base(directory, base, key, io);
         }
         return sealed;
     }
 
-    /** Its file is the newer checkpoint's, whose problem it is; a corrupt one that was not asked for stays named as itself. */
-    static void checkBase(Path directory, Manifest.Base base, ImageKey key, StorageIo io) throws IOException {
+    /**
+     * The manifest of a checkpoint that the one in {@code directory} is based on: exactly that one, whole. An error's file is the newer
+     * checkpoint's, whose problem it is; a corrupt one that was not asked for stays named as itself.
+     */
+    static Manifest base(Path directory, Manifest.Base base, ImageKey key, StorageIo io) throws IOException {
         Path other = directory.resolveSibling(ImageNames.directory(base.id()));
         String needs = "holds what changed since " + other.getFileName() + ", ";
         try {
-            if (!alone(other, key, io).mac().equals(base.mac())) {
+            Sealed sealed = alone(other, key, io);
+            if (!sealed.mac().equals(base.mac())) {
                 throw new ImageError.Corrupt(directory.resolve(ImageNames.MANIFEST), -1, needs + "but " + other + " is another checkpoint than that");
             }
+            return sealed.manifest();
         } catch (ImageError.Missing | NoSuchFileException gone) {
             throw new ImageError.Missing(other, "not whole, but " + directory.getFileName() + " " + needs + "and cannot be used without it: "
                     + gone.getMessage());
@@ -39,7 +44,7 @@ final class ManifestFile {
     }
 
     /** As {@link #load}, without a look at what it is based on: enough for one whose blocks a newer one needs. */
-    static Sealed alone(Path directory, ImageKey key, StorageIo io) throws IOException {
+    private static Sealed alone(Path directory, ImageKey key, StorageIo io) throws IOException {
         Path file = directory.resolve(ImageNames.MANIFEST);
         Sealed sealed;
         try {

@@ -7,6 +7,7 @@ import com.lmax.disruptor.dsl.Disruptor;
 import com.lmax.disruptor.dsl.ProducerType;
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +39,7 @@ final class MemoryPipeline implements Closeable {
     private boolean closed;
 
     /** @param cipher null when the checkpoint is not encrypted */
-    MemoryPipeline(int node, WriterOptions options, List<StripeWriter> stripes, ImageCipher cipher) {
+    MemoryPipeline(int node, WriterOptions options, List<StripeWriter> stripes, ImageCipher cipher) throws IOException {
         meter = options.meter();
         int slots = Integer.highestOneBit((int) Math.min(1 << 16, options.bufferBytes() / Slot.BYTES));
         PageBuffers buffers = new PageBuffers(arena, slots + options.workers()); // compression takes a second one
@@ -67,7 +68,7 @@ final class MemoryPipeline implements Closeable {
         Thread thread = Thread.ofPlatform().daemon().name(name).unstarted(() -> {
             try {
                 courtesy.begin();
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 fail(e); // and goes on: the others wait for it
             }
             task.run();

@@ -13,10 +13,19 @@ public final class MemoryReader {
     private final NodeMemory node;
     private final int process;
     private final List<Chunk> chunks;
-    private final Map<Long, BlockReader> readers = new HashMap<>();
-    /** The block that a read of a part of it needed last; neighbouring reads find it here. */
-    private MemorySegment cache;
-    private Block cached;
+    private final Map<Long, Place> places = new HashMap<>();
+
+    /** Reads the blocks of one checkpoint: changed and unchanged pages take turns, so each keeps its own last block. */
+    private static final class Place {
+        final BlockReader reader;
+        /** The block that a read of a part of it needed last; neighbouring reads find it here. */
+        MemorySegment cache;
+        Block cached;
+
+        Place(BlockReader reader) {
+            this.reader = reader;
+        }
+    }
 
     MemoryReader(NodeMemory node, int process, List<Chunk> chunks) {
         this.node = node;
@@ -71,28 +80,29 @@ public final class MemoryReader {
 
     private void read(Chunk chunk, long skip, MemorySegment part) throws IOException {
         Block block = node.block(chunk);
+        Place place = place(chunk);
         if (part.byteSize() == block.length()) {
-            node.read(chunk, part, reader(chunk));
+            node.read(chunk, part, place.reader);
             return;
         }
-        if (cache == null) {
-            cache = Arena.ofAuto().allocate(Block.MAX_LENGTH, Range.PAGE);
+        if (place.cache == null) {
+            place.cache = Arena.ofAuto().allocate(Block.MAX_LENGTH, Range.PAGE);
         }
-        if (cached != block) {
-            cached = null;
-            node.read(chunk, cache.asSlice(0, block.length()), reader(chunk));
-            cached = block;
+        if (place.cached != block) {
+            place.cached = null;
+            node.read(chunk, place.cache.asSlice(0, block.length()), place.reader);
+            place.cached = block;
         }
-        part.copyFrom(cache.asSlice(chunk.within() + skip, part.byteSize()));
+        part.copyFrom(place.cache.asSlice(chunk.within() + skip, part.byteSize()));
     }
 
-    private BlockReader reader(Chunk chunk) throws ImageError {
-        BlockReader reader = readers.get(chunk.checkpoint());
-        if (reader == null) {
-            reader = node.reader(chunk.checkpoint());
-            readers.put(chunk.checkpoint(), reader);
+    private Place place(Chunk chunk) throws ImageError {
+        Place place = places.get(chunk.checkpoint());
+        if (place == null) {
+            place = new Place(node.reader(chunk.checkpoint()));
+            places.put(chunk.checkpoint(), place);
         }
-        return reader;
+        return place;
     }
 
     private Chunk at(long address) {

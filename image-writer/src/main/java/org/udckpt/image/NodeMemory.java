@@ -34,7 +34,7 @@ final class NodeMemory implements Closeable {
             Map<Long, List<Block>> rows = new HashMap<>();
             blocks.forEach((id, files) -> rows.put(id, files.blocks()));
             new ChunkCheck(image.directory().resolve(ImageNames.nodeTable(node.index(), NodeWriter.CHUNKS)), rows).check(chunks);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
         }

@@ -65,7 +65,12 @@ public final class NodeWriter implements Closeable {
             throw new IllegalArgumentException("process " + process + " was given twice");
         }
         if (pipeline == null) {
-            start();
+            try {
+                start();
+            } catch (IOException | RuntimeException e) {
+                broken = e; // as a table that failed
+                throw e;
+            }
         }
         long length = sorted.stream().mapToLong(Range::length).sum();
         bytes += length;

@@ -1,5 +1,6 @@
 package org.udckpt.image;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -19,7 +20,7 @@ final class PageBuffers {
     private int made;
 
     /** @param most buffers at once */
-    PageBuffers(Arena arena, int most) {
+    PageBuffers(Arena arena, int most) throws IOException {
         all = AnonymousMemory.map(arena, (long) most * Slot.BYTES);
     }
 

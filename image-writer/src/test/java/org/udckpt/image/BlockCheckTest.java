@@ -72,6 +72,17 @@ class BlockCheckTest {
                 Arguments.of("half a digest", 0, new Block(0, 0, 0x2000, 0x2000, Codec.RAW, 1, new byte[16], null)));
     }
 
+    /** Stored bytes that are negative as an int, made good by offsets that are. */
+    @Test
+    void noSumOfLiesIsTaken() {
+        List<Block> blocks = new ArrayList<>(List.of(packed(0, 0, 0x5000, Integer.MAX_VALUE)));
+        for (long at = Integer.MIN_VALUE; at < 0x3000; at += Math.min(1 << 20, 0x3000 - at)) {
+            blocks.add(raw(0, at, (int) Math.min(1 << 20, 0x3000 - at)));
+        }
+        blocks.add(raw(1, 0, 0x1000));
+        assertThrows(ImageError.Corrupt.class, () -> check(blocks, Manifest.Integrity.SHA256, false));
+    }
+
     @ParameterizedTest(name = "{0}")
     @MethodSource
     void bad(String what, int row, Block block) {

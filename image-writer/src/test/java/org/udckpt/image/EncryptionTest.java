@@ -101,9 +101,21 @@ class EncryptionTest {
         assertTrue(assertThrows(IOException.class, () -> EncryptionSecret.from("file:" + temp.resolve("none"))).getMessage().contains("not there"));
         assertTrue(assertThrows(IOException.class, () -> EncryptionSecret.from("command:exit 3")).getMessage().contains("code 3"));
         IOException bad = assertThrows(IOException.class, () -> EncryptionSecret.from("command:echo 0011secret"));
-        assertTrue(bad.getMessage().contains("64 hexadecimal digits") && !bad.getMessage().contains("\n"), bad.getMessage());
-        for (String source : List.of("", "file:", "command:", "/etc/key", "env:X")) {
-            assertThrows(IllegalArgumentException.class, () -> EncryptionSecret.from(source));
+        assertTrue(bad.getMessage().contains("64 hexadecimal digits") && !bad.getMessage().contains("0011secret"), bad.getMessage());
+        for (String source : List.of("", "file:", "command:", "/etc/key", "env:X", HEX)) {
+            String said = assertThrows(IllegalArgumentException.class, () -> EncryptionSecret.from(source)).getMessage();
+            assertFalse(source.length() > 8 && said.contains(source), said);
         }
+    }
+
+    @Test
+    void aCommandThatGoesOnIsEnded() throws Exception {
+        String mark = "31." + ProcessHandle.current().pid(); // an argument of sleep(1) that nobody else has
+        for (String command : List.of("sleep " + mark, "echo " + HEX + "; sleep " + mark, "yes", "sleep " + mark + " & sleep " + mark)) {
+            IOException error = assertThrows(IOException.class, () -> KeyCommand.output(command, 1), command);
+            assertFalse(error.getMessage().contains(HEX), error.getMessage());
+        }
+        Thread.sleep(200);
+        assertEquals(0, ProcessHandle.allProcesses().filter(p -> p.info().arguments().map(a -> List.of(a).contains(mark)).orElse(false)).count());
     }
 }

@@ -203,6 +203,28 @@ class IncrementalTest {
         assertTrue(error.getMessage().contains("another checkpoint"), error.getMessage());
     }
 
+    /** The manifest that is checked is the one that is used. */
+    @Test
+    void aBaseThatIsReplacedAfterTheOpeningIsRefused() throws Exception {
+        chainOfThree();
+        Path other = temp.resolve("other");
+        Images.write(other, Images.options(), Images.processes(new Random(9), 2));
+        try (CheckpointReader reader = CheckpointReader.open(checkpoint(3), Images.KEY)) {
+            try (var files = Files.list(other.resolve("ckpt-0001"))) {
+                for (Path file : files.toList()) {
+                    Files.copy(file, checkpoint(1).resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+                }
+            }
+            assertThrows(ImageError.Corrupt.class, () -> reader.memory(100));
+        }
+    }
+
+    @Test
+    void aHistoryIsForIncrementalImagesOnly() throws Exception {
+        write(options, Images.processes(new Random(9), 1));
+        assertThrows(IllegalArgumentException.class, () -> write(Images.options(), Images.processes(new Random(9), 1)));
+    }
+
     @Test
     void aDamagedBaseIsNamedWithItsFile() throws Exception {
         chainOfThree();

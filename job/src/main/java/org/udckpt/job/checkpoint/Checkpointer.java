@@ -107,14 +107,25 @@ public final class Checkpointer implements AutoCloseable {
             if (wait) {
                 return finish(image, frozen, progress);
             }
+            finishBeside(image, frozen, progress);
             handedOver = true;
-            Thread.ofPlatform().name("checkpoint-writer").start(() -> finishAlone(image, frozen, progress));
             return image.id();
         } catch (IOException | InterruptedException | RuntimeException e) {
             throw failure("checkpoint of job " + job.facts().name(), e);
         } finally {
             if (!handedOver) {
                 done();
+            }
+        }
+    }
+
+    /** In a thread of its own. Where none can be had, nothing is left behind. */
+    private void finishBeside(ImageWrite image, Frozen frozen, Progress progress) throws IOException {
+        try {
+            Thread.ofPlatform().name("checkpoint-writer").start(() -> finishAlone(image, frozen, progress));
+        } catch (OutOfMemoryError none) {
+            try (image; frozen) {
+                throw new IOException("no thread can be had to write it: " + none.getMessage(), none);
             }
         }
     }
@@ -151,11 +162,11 @@ public final class Checkpointer implements AutoCloseable {
 
     private String finish(ImageWrite image, Frozen frozen, Progress progress) throws IOException {
         phase = Phase.WRITE;
-        slowdown.resumes();
         long resumed = System.nanoTime();
-        statistics.stopped(frozen.times());
         Manifest manifest;
         try (image; frozen) {
+            slowdown.resumes();
+            statistics.stopped(frozen.times());
             LiveWrite write = image.live(frozen);
             live = write;
             try (Ticker _ = Ticker.start(PROGRESS_MS, () -> progress.writing(write.progress()))) {

@@ -18,7 +18,6 @@ public final class HugePageRepair implements AutoCloseable {
     /** Guarded by this. */
     private boolean asked;
     private volatile boolean closed;
-    private volatile long joined;
 
     public HugePageRepair(Job job) {
         this.job = job;
@@ -35,11 +34,6 @@ public final class HugePageRepair implements AutoCloseable {
     public synchronized void ask() {
         asked = true;
         notifyAll();
-    }
-
-    /** Huge pages given back in this life. */
-    public long joined() {
-        return joined;
     }
 
     private void run() {
@@ -71,7 +65,6 @@ public final class HugePageRepair implements AutoCloseable {
             return true;
         }
         HugePages.Pass pass = HugePages.join(rank.hostPid(), () -> closed || checkpointer.busy());
-        joined += pass.joined();
         switch (pass.end()) {
             case DONE, GIVEN_UP, GONE, NO_HUGE_PAGES -> {
                 return true;

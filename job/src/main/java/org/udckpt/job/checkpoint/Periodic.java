@@ -82,6 +82,9 @@ public final class Periodic implements AutoCloseable {
         }
         try {
             checkpointer.take(message -> { }, true);
+        } catch (OutOfMemoryError e) { // the next one may have the memory
+            Messages.error("a checkpoint failed for want of memory: " + e.getMessage(), e);
+            pace.failed(System.nanoTime());
         } catch (Failure e) {
             if (e.code() == ExitCode.BUSY && checkpointer.busy()) {
                 return; // one that was asked for came first

@@ -51,6 +51,9 @@ final class RestartCommand implements Callable<Integer> {
         ImageOptions.check(settings);
         HostLayout layout = hosts == null ? null : HostLayout.parse(hosts, null);
         ImageLocation location = ImageLocation.find(image, Keys.user(settings));
+        if (checkpoints.tiers() == null && Tiers.of(settings).filter(tiers -> tiers.has(location.parent())).isEmpty()) {
+            settings.flag(Option.TIERS, ""); // the site's, and the job was not there
+        }
         try (Job job = Restart.start(settings, Installation.find(settings), location, name, layout)) {
             return job.await();
         }

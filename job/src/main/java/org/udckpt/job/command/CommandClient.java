@@ -102,7 +102,7 @@ public final class CommandClient implements AutoCloseable {
                     throw new Failure(ExitCode.of(node.path("code").asInt()), node.path("message").asText());
                 }
             }
-            throw new Failure(ExitCode.IO, "the agent of job " + job + " ended before it answered");
+            throw new Failure(ExitCode.IO, "the agent of job " + job + " ended before it answered, or hung up because this command did not read for ten seconds");
         } catch (IOException e) {
             throw Failure.of("asking the agent of job " + job, e);
         }

@@ -13,6 +13,8 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.Phaser;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.udckpt.job.report.ExitCode;
@@ -51,6 +53,13 @@ public final class CommandServer implements AutoCloseable {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long ANSWER_SECONDS = 60;
+    private static final long READER_SECONDS = 10;
+    private static final ScheduledThreadPoolExecutor WATCH = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("command-watch").factory());
+
+    static {
+        WATCH.setRemoveOnCancelPolicy(true);
+    }
+
     private static final int REQUEST_BYTES = 64 * 1024; // of JSON; a request has a hundred
 
     private final ServerSocketChannel server;
@@ -148,12 +157,26 @@ public final class CommandServer implements AutoCloseable {
         }
     }
 
+    /** Who does not read for so long is hung up on: a stopped terminal must not hold a checkpoint, and those after it. */
     private static void send(SocketChannel channel, ObjectNode node) throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap((JSON.writeValueAsString(node) + "\n").getBytes(StandardCharsets.UTF_8));
         synchronized (channel) {
-            while (bytes.hasRemaining()) {
-                channel.write(bytes);
+            ScheduledFuture<?> late = WATCH.schedule(() -> hangUp(channel), READER_SECONDS, TimeUnit.SECONDS);
+            try {
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
+            } finally {
+                late.cancel(false);
             }
+        }
+    }
+
+    private static void hangUp(SocketChannel channel) {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            Messages.debugTrace("a command's asker, who did not read, could not be hung up on", e);
         }
     }
 

@@ -24,6 +24,7 @@ public final class Settings {
 
     /** Of {@link Option#BUFFER}, as the image writer has it. */
     public static final long SMALLEST_BUFFER = 4 << 20;
+    private static final long SMALLEST_RATE = 64 << 10;
 
     private static final Pattern DURATION = Pattern.compile("(\\d+)\\s*(ms|s|m|h|d)?");
     private static final Pattern BYTES = Pattern.compile("(\\d+)\\s*([KMGT])?");
@@ -104,7 +105,9 @@ public final class Settings {
         count(Option.KEEP);
         atLeastOne(Option.KEEP_FAST);
         duration(Option.DRAIN_TIMEOUT);
-        bytes(Option.MAX_RATE, 0);
+        if (bytes(Option.MAX_RATE, 0) != 0) {
+            bytes(Option.MAX_RATE, SMALLEST_RATE); // 500 is a forgotten unit: an image would take years
+        }
         bytes(Option.BUFFER, SMALLEST_BUFFER);
         truth(Option.IO_IDLE);
         choice(Option.LAZY);
@@ -131,13 +134,15 @@ public final class Settings {
         }
         try {
             long count = Long.parseLong(matcher.group(1));
-            return switch (matcher.group(2)) {
+            Duration duration = switch (matcher.group(2)) {
                 case "ms" -> Duration.ofMillis(count);
                 case "m" -> Duration.ofMinutes(count);
                 case "h" -> Duration.ofHours(count);
                 case "d" -> Duration.ofDays(count);
                 case null, default -> Duration.ofSeconds(count);
             };
+            duration.toNanos(); // what users of it count in
+            return duration;
         } catch (ArithmeticException | NumberFormatException e) {
             throw bad(option, "a shorter duration");
         }
@@ -204,6 +209,7 @@ public final class Settings {
     /** What to throw for a value that is none; {@code wanted} says what would be one. */
     public Failure bad(Option option, String wanted) {
         Value value = values.get(option);
-        return new Failure(ExitCode.USAGE, value.origin() + ": '" + value.text() + "' is not a value for " + option.key() + "; give " + wanted);
+        String text = option == Option.ENCRYPT ? "what is given" : "'" + value.text() + "'"; // it may be the key itself
+        return new Failure(ExitCode.USAGE, value.origin() + ": " + text + " is not a value for " + option.key() + "; give " + wanted);
     }
 }

@@ -1,5 +1,7 @@
 package org.udckpt.job.store;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -58,8 +60,20 @@ public record Tiers(Tier.Directory fast, Tier.Directory slow) {
         return List.of(fast, slow);
     }
 
+    /** Whether {@code directory} is one of them. */
+    public boolean has(Path directory) {
+        return fast.path().equals(directory) || slow.path().equals(directory);
+    }
+
     public TieredCatalogue catalogue(ImageKey key) {
         return new TieredCatalogue(all(), key);
+    }
+
+    /** Two names of one directory, by a link or a mount: then a copy would be taken for another one, and what it replaces would go. */
+    public void refuseSame() throws IOException {
+        if (Files.isDirectory(fast.path()) && Files.isDirectory(slow.path()) && Files.isSameFile(fast.path(), slow.path())) {
+            throw new IOException(fast.path() + " and " + slow.path() + " are the same directory, so there is no second copy; give two");
+        }
     }
 
     /** As on the command line. */

@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import org.udckpt.image.BackgroundThread;
 import org.udckpt.image.Catalogue;
 import org.udckpt.image.CheckpointCopy;
-import org.udckpt.image.Manifest;
 import org.udckpt.image.TieredCatalogue;
 import org.udckpt.image.WriterOptions;
 import org.udckpt.job.report.Durations;
@@ -115,6 +115,7 @@ public final class Drain implements AutoCloseable {
 
     private void drainNewest() {
         try {
+            tiers.refuseSame();
             List<TieredCatalogue.Entry> entries = new TieredCatalogue(List.of(tiers.fast()), options.key()).list().entries();
             List<TieredCatalogue.Entry> complete = entries.stream().filter(entry -> entry.completeIn(tiers.fast())).toList();
             if (complete.isEmpty()) {
@@ -147,18 +148,21 @@ public final class Drain implements AutoCloseable {
             new Catalogue(tiers.slow().path(), options.key()).clean().forEach(entry -> Messages.info("removed " + entry.directory() + ", whose copying had been broken off"));
         }
         followNumbers();
-        withBases(newest, tiers.catalogue(options.key()).list().entries());
+        withBases(newest);
     }
 
-    /** First those that it is based on, unless they are there. */
-    private void withBases(Catalogue.Entry wanted, List<TieredCatalogue.Entry> all) throws IOException {
-        for (Manifest.Base base : wanted.manifest().bases()) {
-            TieredCatalogue.Entry entry = all.stream().filter(other -> other.id() == base.id()).findFirst().orElseThrow();
-            if (!entry.completeIn(tiers.slow())) {
-                withBases(entry.best().entry(), all);
+    /** What it is based on goes first (a base is older), unless it is there. */
+    private void withBases(Catalogue.Entry newest) throws IOException {
+        List<TieredCatalogue.Entry> all = tiers.catalogue(options.key()).list().entries().stream().filter(entry -> entry.best().entry().manifest() != null).toList();
+        Set<Long> needed = Catalogue.withBases(all.stream().map(entry -> entry.best().entry()).toList(), Set.of(newest.id()));
+        for (TieredCatalogue.Entry entry : all) {
+            if (needed.contains(entry.id()) && !entry.completeIn(tiers.slow())) {
+                if (givenUp) {
+                    throw new CancellationException("the job has ended");
+                }
+                copyOne(entry.best().entry());
             }
         }
-        copyOne(wanted);
     }
 
     /** Where fast was lost it would begin anew with 1, and slow has that: not in the way of a checkpoint, which must not wait for slow. */

@@ -38,6 +38,7 @@ final class Retention {
 
     /** Removes from fast what need not be there; returns what went. */
     List<Catalogue.Entry> pruneFast() throws IOException {
+        tiers.refuseSame();
         List<TieredCatalogue.Entry> all = tiers.catalogue(key).list().entries();
         long drained = all.stream().filter(entry -> entry.completeIn(tiers.slow())).mapToLong(TieredCatalogue.Entry::id).max().orElse(0);
         Catalogue fast = new Catalogue(tiers.fast().path(), key);
