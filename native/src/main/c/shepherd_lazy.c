@@ -101,8 +101,11 @@ static void answer(const void *bytes, size_t count, const int *fds, int fd_count
     control.header = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int) * fd_count)};
     memcpy(CMSG_DATA(&control.header), fds, sizeof(int) * fd_count);
   }
-  while (sendmsg(agent, &message, MSG_NOSIGNAL) < 0)
-    if (errno != EINTR) return; /* its end is closed: the poll loop sees that next */
+  while (sendmsg(agent, &message, MSG_NOSIGNAL) < 0) {
+    if (errno == EINTR) continue;
+    lazy_lost(); /* also when there was no memory for it: the agent would wait for ever for an answer that is lost */
+    return;
+  }
 }
 
 static void answer_number(int number) { answer(&number, sizeof number, NULL, 0); }
@@ -120,6 +123,7 @@ static void read_events(int key) {
     if (messages[i].event != UFFD_EVENT_FORK) continue;
     int child = keep(messages[i].arg.fork.ufd);
     if (child < 0) { /* without it, the child's memory cannot be filled */
+      children_kill_all();
       fprintf(stderr, "udckpt: shepherd: no memory to keep a forked process's userfaultfd: the job ends\n");
       job_set_code(1);
       shepherd_exit();

@@ -16,7 +16,7 @@ public enum Option {
     TIERS("tiers", "", "fast=DIR,slow=DIR: checkpoints are written to fast, and copied to slow while the job runs; in place of dir"),
     KEEP_FAST("keep-fast", "1", "how many checkpoints stay on the fast tier once they are on the slow one, at least 1"),
     DRAIN_TIMEOUT("drain-timeout", "30m", "how long a job that has ended waits for its newest checkpoint to be copied to the slow tier"),
-    MAX_RATE("max-rate", "0", "bytes a second at most that go to storage, per node, e.g. 500M, 2G; 0: as fast as it takes them"),
+    MAX_RATE("max-rate", "0", "bytes a second at most that go to storage, per node, e.g. 500M, 2G, at least 64K; 0: as fast as it takes them"),
     IO_IDLE("io-idle", "false", "write images only with what storage and processors have left: true or false"),
     BUFFER("buffer", "256M", "memory for pages on their way to storage, per node, at least 4M"),
     DEVICE("device", "auto", "verbs device: soft, auto, or names of devices (a,b), which the hosts take in turn; a+b: both on one host"),

@@ -45,6 +45,17 @@ class SettingsTest {
     }
 
     @Test
+    void whatCannotBeMeantIsRefused() {
+        Settings settings = Settings.load(directory.resolve("none"), directory.resolve("none"), Map.of());
+        assertTrue(assertThrows(Failure.class, () -> settings.flag(Option.INTERVAL, "200000d").duration(Option.INTERVAL)).getMessage().contains("a shorter duration"));
+        settings.flag(Option.INTERVAL, "0");
+        assertThrows(Failure.class, () -> settings.flag(Option.MAX_RATE, "500").checked(), "500 bytes a second: the M was forgotten");
+        settings.flag(Option.MAX_RATE, "500K").checked();
+        String said = settings.flag(Option.ENCRYPT, "00112233").bad(Option.ENCRYPT, "file:PATH").getMessage();
+        assertTrue(!said.contains("00112233"), "a key is shown: " + said);
+    }
+
+    @Test
     void badValuesAreUsageErrorsThatNameTheirOrigin() {
         Settings settings = Settings.load(directory.resolve("none"), directory.resolve("none"), Map.of("UDCKPT_INTERVAL", "soon"));
         Failure failure = assertThrows(Failure.class, () -> settings.duration(Option.INTERVAL));

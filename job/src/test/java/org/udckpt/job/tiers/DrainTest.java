@@ -85,6 +85,35 @@ class DrainTest {
         assertTiers(List.of("ckpt-0004"), List.of("ckpt-0004"));
     }
 
+    /** A copy that is the original would make the older ones look as if they might go. */
+    @Test
+    void twoNamesOfOneDirectoryAreNoTiers() throws Exception {
+        Files.createDirectory(temp.resolve("fast"));
+        Files.createSymbolicLink(temp.resolve("slow"), temp.resolve("fast"));
+        for (int i = 0; i < 3; i++) {
+            write();
+        }
+        try (Drain drain = Drain.start(tiers, options, 0, 1, LONG)) {
+            drain.ask();
+            while (drain.state().problem().isEmpty()) {
+                Thread.sleep(5);
+            }
+            assertTrue(drain.state().problem().contains("same directory"), drain.state().toString());
+        }
+        assertEquals(List.of("ckpt-0001", "ckpt-0002", "ckpt-0003"), complete(tiers.fast().path()));
+    }
+
+    /** Twenty links of a chain, each based on all before: in a moment, not in a million steps. */
+    @Test
+    void aLongChainThatWasLeftIsCopiedOnce() throws Exception {
+        History history = null;
+        for (int i = 0; i < 20; i++) {
+            history = chain(history, i);
+        }
+        drainAndPrune(0);
+        assertEquals(20, complete(tiers.slow().path()).size());
+    }
+
     private List<String> complete(Path directory) throws IOException {
         return !Files.isDirectory(directory) ? List.of() : new Catalogue(directory, options.key()).list().stream()
                 .filter(entry -> entry.state() == Catalogue.State.COMPLETE).map(Catalogue.Entry::name).toList();

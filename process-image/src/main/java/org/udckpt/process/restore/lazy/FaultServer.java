@@ -44,7 +44,7 @@ final class FaultServer {
                     hear(ready);
                 }
             }
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) { // an Error too: the job would wait for ever for who is no more
             memory.fail(failure);
         }
     }
@@ -63,7 +63,7 @@ final class FaultServer {
     private void serve(LazySpace space, long address) {
         try {
             space.serve(address, Buffers.own());
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) { // an Error too: the job would wait for ever for who is no more
             memory.fail(failure);
         }
     }
@@ -90,12 +90,20 @@ final class FaultServer {
         }
     }
 
-    /** Returns when none of its threads works any more. */
-    void stop() {
+    /** Returns when no event is heard any more, and no fault that was heard is begun to be served. */
+    void stopListening() {
         stopped = true;
         readers.shutdown();
         try {
             listener.join();
+        } catch (InterruptedException asked) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Returns when no page is put in any more. */
+    void stopReaders() {
+        try {
             readers.awaitTermination(1, TimeUnit.MINUTES);
         } catch (InterruptedException asked) {
             Thread.currentThread().interrupt();

@@ -80,8 +80,7 @@ public final class LazyMemory implements Filling {
                 list.stream().filter(LazySpace::done).forEach(ended::add);
                 list.removeIf(ended::contains);
             }
-            left = new ArrayList<>(roots);
-            left.addAll(children);
+            left = spacesLeft();
         }
         for (LazySpace space : ended) {
             space.release(keeper);
@@ -92,7 +91,7 @@ public final class LazyMemory implements Filling {
         return left;
     }
 
-    void fail(RuntimeException failure) {
+    void fail(Throwable failure) {
         filled.completeExceptionally(failure);
     }
 
@@ -119,14 +118,24 @@ public final class LazyMemory implements Filling {
             }
             closed = true;
         }
+        faults.stopListening();
         boolean missed = !filled.isDone() || filled.isCompletedExceptionally();
-        faults.stop();
+        if (missed) {
+            // Before anybody is waited for: while an event of a living process is unread no page goes in, and its filling would not end.
+            keeper.abandon();
+            spacesLeft().forEach(LazySpace::giveUp);
+        }
+        faults.stopReaders();
         prefetch.stop();
         if (missed) {
-            keeper.abandon();
-            roots.forEach(space -> space.context.close());
-            children.forEach(space -> space.context.close());
+            spacesLeft().forEach(space -> space.context.close());
         }
         keeper.close();
+    }
+
+    private synchronized List<LazySpace> spacesLeft() {
+        List<LazySpace> left = new ArrayList<>(roots);
+        left.addAll(children);
+        return left;
     }
 }

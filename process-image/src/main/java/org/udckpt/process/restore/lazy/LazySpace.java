@@ -88,8 +88,15 @@ final class LazySpace {
                 fill(part, buffer);
             } else if (zero(page)) {
                 return;
+            } else {
+                LockSupport.parkNanos(AGAIN_NS);
             }
         }
+    }
+
+    /** Its process is being killed: nothing more goes in. Only when nobody hears its events any more. */
+    void giveUp() {
+        gone = true;
     }
 
     /** Reads a part, of one piece of the image at most, and puts in what is missing of it still. */

@@ -45,7 +45,7 @@ final class Prefetch {
                     fetch(run);
                 }
             }
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
             memory.fail(failure);
         } catch (InterruptedException asked) {
             Thread.currentThread().interrupt();
