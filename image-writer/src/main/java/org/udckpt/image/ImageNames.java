@@ -6,26 +6,28 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The names of files in images. */
-final class ImageNames {
-    static final String MANIFEST = "manifest";
-    static final String MANIFEST_TEMPORARY = "manifest.new";
-    static final String WRITER = "writer";
+public final class ImageNames {
+    public static final String MANIFEST = "manifest";
+    public static final String MANIFEST_TEMPORARY = "manifest.new";
+    public static final String WRITER = "writer";
     /** In the directory of all checkpoints: the last id given out, and the lock under which ids are given out. */
-    static final String SEQUENCE = "sequence";
-    static final String LOCK = "lock";
+    public static final String SEQUENCE = "sequence";
+    public static final String LOCK = "lock";
+    /** A node's tables about its memory: where each piece of memory is, and what the stripe files hold. */
+    public static final String CHUNKS = "chunks", BLOCKS = "blocks";
     /** Names that a manifest may list: no separators, no way out of the directory. */
-    static final Pattern FILE = Pattern.compile("(?:node-\\d{4,9}|job)\\.[a-z][a-z0-9-]{0,63}(?:\\.arrow(?:\\.aes)?)?");
+    public static final Pattern FILE = Pattern.compile("(?:node-\\d{4,9}|job)\\.[a-z][a-z0-9-]{0,63}(?:\\.arrow(?:\\.aes)?)?");
     static final Pattern TABLE = Pattern.compile("[a-z][a-z0-9-]{0,63}");
     private static final Pattern DIRECTORY = Pattern.compile("ckpt-(\\d{4,18})");
 
     private ImageNames() { }
 
-    static String directory(long id) {
+    public static String directory(long id) {
         return String.format("ckpt-%04d", id);
     }
 
     /** The id of a checkpoint directory; empty for other names (also for ids with needless zeros, which none has). */
-    static OptionalLong id(Path directory) {
+    public static OptionalLong id(Path directory) {
         Path name = directory.getFileName();
         Matcher matcher = DIRECTORY.matcher(name == null ? "" : name.toString());
         if (!matcher.matches()) {
@@ -35,20 +37,20 @@ final class ImageNames {
         return directory(id).equals(name.toString()) ? OptionalLong.of(id) : OptionalLong.empty();
     }
 
-    static String stripe(int node, int stripe) {
+    public static String stripe(int node, int stripe) {
         return String.format("node-%04d.stripe-%02d", node, stripe);
     }
 
-    static String nodeTable(int node, String table) {
+    public static String nodeTable(int node, String table) {
         return String.format("node-%04d.%s.arrow", node, checked(table));
     }
 
-    static String jobTable(String table) {
+    public static String jobTable(String table) {
         return "job." + checked(table) + ".arrow";
     }
 
     /** The file that holds a table of an encrypted image: no Arrow tool opens it. */
-    static String encrypted(String table) {
+    public static String encrypted(String table) {
         return table + ".aes";
     }
 

@@ -76,17 +76,17 @@ public record Manifest(int version, long id, Instant takenAt, String architectur
      * @param cover  the table file whose rows cover this stripe file completely; null for a table
      */
     public record FileEntry(String name, long length, String sha256, String cover) {
-        static FileEntry table(String name, long length, String sha256) {
+        public static FileEntry table(String name, long length, String sha256) {
             return new FileEntry(name, length, sha256, null);
         }
 
-        static FileEntry stripe(String name, long length, String cover) {
+        public static FileEntry stripe(String name, long length, String cover) {
             return new FileEntry(name, length, null, cover);
         }
     }
 
     /** The entry of a file, null when the image has none of that name. */
-    FileEntry file(String name) {
+    public FileEntry file(String name) {
         return files.stream().filter(f -> f.name().equals(name)).findFirst().orElse(null);
     }
 }

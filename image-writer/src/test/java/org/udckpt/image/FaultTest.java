@@ -17,6 +17,11 @@ import org.junit.jupiter.api.extension.AnnotatedElementContext;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.io.TempDirFactory;
+import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.storage.FaultyStorage;
+import org.udckpt.image.write.CheckpointWriter;
+import org.udckpt.image.write.FakeProcess;
 
 /** Every single call to the file system fails, tears or is the last one, in turn. */
 @Timeout(300)

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.write.FakeProcess;
 
 /** A file system of 8 MiB that fills up. Needs the right to mount. */
 @Timeout(180)

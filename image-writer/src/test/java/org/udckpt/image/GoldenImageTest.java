@@ -17,6 +17,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.write.CheckpointInfo;
+import org.udckpt.image.write.CheckpointWriter;
+import org.udckpt.image.write.History;
+import org.udckpt.image.write.ImageForm;
+import org.udckpt.image.write.NodeWriter;
+import org.udckpt.image.write.Phase;
+import org.udckpt.image.write.PhaseTime;
+import org.udckpt.image.write.WriterOptions;
 
 /**
  * Images as each version of the format was first written, kept in the resources: whatever changes, they must stay readable, or

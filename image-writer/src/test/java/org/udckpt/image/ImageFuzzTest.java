@@ -17,6 +17,18 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.image.block.Block;
+import org.udckpt.image.block.Chunk;
+import org.udckpt.image.block.Codec;
+import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.read.MemoryReader;
+import org.udckpt.image.table.RecordTable;
+import org.udckpt.image.write.CheckpointWriter;
+import org.udckpt.image.write.FakeProcess;
+import org.udckpt.image.write.History;
+import org.udckpt.image.write.ImageForm;
+import org.udckpt.image.write.WriterOptions;
 
 /**
  * Images whose seal is right and whose tables say what no writer says: made by a writer gone wrong, or by who has the key. They end

@@ -6,30 +6,41 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.udckpt.image.key.EncryptionSecret;
+import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.write.CheckpointInfo;
+import org.udckpt.image.write.CheckpointWriter;
+import org.udckpt.image.write.FakeProcess;
+import org.udckpt.image.write.ImageForm;
+import org.udckpt.image.write.NodeWriter;
+import org.udckpt.image.write.Phase;
+import org.udckpt.image.write.PhaseTime;
+import org.udckpt.image.write.WriterOptions;
 
 /** Small checkpoints for tests. */
-final class Images {
-    static final ImageKey KEY = ImageKey.of("0123456789abcdef0123456789abcdef".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+public final class Images {
+    public static final ImageKey KEY = ImageKey.of("0123456789abcdef0123456789abcdef".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
     /** The same, for encrypted images. */
     static final ImageKey SECRET_KEY = KEY.with(EncryptionSecret.of("a secret of thirty-two bytes ...".getBytes(java.nio.charset.StandardCharsets.US_ASCII)));
-    static final CheckpointInfo INFO = new CheckpointInfo(2, Instant.parse("2026-11-21T01:02:03.5Z"), "x86_64",
+    public static final CheckpointInfo INFO = new CheckpointInfo(2, Instant.parse("2026-11-21T01:02:03.5Z"), "x86_64",
             Map.of("job", "cg 4 ranks", "empty", "", "odd", "100% \u00fc\n"));
 
     record Named(int id, String name) { }
 
     private Images() { }
 
-    static long seed(String test) {
+    public static long seed(String test) {
         long seed = Long.getLong("udckpt.seed", System.nanoTime());
         System.out.println(test + ": seed " + seed + " (repeat with -Dudckpt.seed=" + seed + ")");
         return seed;
     }
 
-    static WriterOptions options() {
+    public static WriterOptions options() {
         return WriterOptions.of(KEY).withBufferBytes(4 << 20);
     }
 
-    static List<FakeProcess> processes(Random random, int count) {
+    public static List<FakeProcess> processes(Random random, int count) {
         return java.util.stream.IntStream.range(0, count).mapToObj(i -> new FakeProcess(100 + i, random, 1 + random.nextInt(30), 40)).toList();
     }
 
@@ -46,7 +57,7 @@ final class Images {
     }
 
     /** Writes a checkpoint with the given processes on one node. */
-    static Manifest write(Path parent, WriterOptions options, List<FakeProcess> processes) throws IOException {
+    public static Manifest write(Path parent, WriterOptions options, List<FakeProcess> processes) throws IOException {
         try (CheckpointWriter writer = CheckpointWriter.create(parent, options)) {
             fill(writer, processes);
             return writer.commit(INFO);
@@ -64,7 +75,7 @@ final class Images {
                 new PhaseTime(1, Phase.SUSPEND, 1), new PhaseTime(1, Phase.RESUME, 2)));
     }
 
-    static void assertHolds(Path checkpoint, List<FakeProcess> processes) throws IOException {
+    public static void assertHolds(Path checkpoint, List<FakeProcess> processes) throws IOException {
         try (CheckpointReader reader = CheckpointReader.open(checkpoint, SECRET_KEY)) {
             for (FakeProcess process : processes) {
                 process.assertEqualTo(reader.memory(process.id));

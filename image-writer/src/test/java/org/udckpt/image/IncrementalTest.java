@@ -15,6 +15,14 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.key.EncryptionSecret;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.write.CheckpointWriter;
+import org.udckpt.image.write.FakeProcess;
+import org.udckpt.image.write.History;
+import org.udckpt.image.write.ImageForm;
+import org.udckpt.image.write.WriterOptions;
 
 /** Chains of checkpoints in which a page that did not change is stored once. */
 @Timeout(180)

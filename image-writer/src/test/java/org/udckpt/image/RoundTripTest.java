@@ -18,6 +18,18 @@ import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.image.block.Chunk;
+import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.read.MemoryReader;
+import org.udckpt.image.write.CheckpointWriter;
+import org.udckpt.image.write.FakeProcess;
+import org.udckpt.image.write.MemoryResult;
+import org.udckpt.image.write.NodeWriter;
+import org.udckpt.image.write.Phase;
+import org.udckpt.image.write.PhaseTime;
+import org.udckpt.image.write.WriteLatency;
+import org.udckpt.image.write.WriterOptions;
 
 @Timeout(180)
 class RoundTripTest {

@@ -18,6 +18,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.udckpt.image.block.Block;
+import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.write.ImageForm;
+import org.udckpt.image.write.WriterOptions;
 
 /** Changed images are refused by name. Checkpoint 1 is good, 2 is changed. */
 @Timeout(180)

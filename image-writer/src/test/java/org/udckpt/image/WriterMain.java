@@ -3,9 +3,10 @@ package org.udckpt.image;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
+import org.udckpt.image.write.CheckpointWriter;
 
 /** A writer in a process of its own: writes checkpoints, or stops in the middle of one until it is killed. */
-final class WriterMain {
+public final class WriterMain {
     private WriterMain() { }
 
     /** Arguments: directory, number of checkpoints to write; 0 to hang in the first one, once its id is printed. */
@@ -23,7 +24,7 @@ final class WriterMain {
         }
     }
 
-    static Process start(Path parent, int count) throws Exception {
+    public static Process start(Path parent, int count) throws Exception {
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         return new ProcessBuilder(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", classPath,
                 "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED",

@@ -2,7 +2,7 @@ package org.udckpt.job.checkpoint;
 
 import java.time.Instant;
 import java.util.List;
-import org.udckpt.image.PhaseTime;
+import org.udckpt.image.write.PhaseTime;
 import org.udckpt.job.store.JobState;
 import org.udckpt.process.capture.Capture;
 

@@ -1,7 +1,7 @@
 package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
-import org.udckpt.image.BackgroundThread;
+import org.udckpt.image.storage.BackgroundThread;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.RankTable;
 import org.udckpt.job.report.Messages;

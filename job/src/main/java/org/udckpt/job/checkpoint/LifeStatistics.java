@@ -3,9 +3,9 @@ package org.udckpt.job.checkpoint;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import org.HdrHistogram.Histogram;
-import org.udckpt.image.PhaseTime;
-import org.udckpt.image.StopTimes;
-import org.udckpt.image.WriteMeter;
+import org.udckpt.image.write.PhaseTime;
+import org.udckpt.image.write.StopTimes;
+import org.udckpt.image.write.WriteMeter;
 import org.udckpt.job.store.StopTimesRow;
 
 /** What the checkpoints of one life of a job took: each rank's stops, and each write to a stripe file. Thread-safe. */

@@ -1,7 +1,7 @@
 package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
-import org.udckpt.image.Catalogue;
+import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.report.Messages;

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.udckpt.image.Phase;
+import org.udckpt.image.write.Phase;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.command.CommandServer.Progress;
 import org.udckpt.job.config.Option;

@@ -3,8 +3,8 @@ package org.udckpt.job.checkpoint;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.udckpt.image.Phase;
-import org.udckpt.image.PhaseTime;
+import org.udckpt.image.write.Phase;
+import org.udckpt.image.write.PhaseTime;
 import org.udckpt.job.command.CommandServer.Progress;
 import org.udckpt.job.report.Durations;
 

@@ -2,7 +2,7 @@ package org.udckpt.job.cli;
 
 import java.io.IOException;
 import java.util.concurrent.Callable;
-import org.udckpt.image.ImageKey;
+import org.udckpt.image.key.ImageKey;
 import org.udckpt.job.diff.Comparison;
 import org.udckpt.job.diff.ImageDiff;
 import org.udckpt.job.report.ExitCode;

@@ -6,7 +6,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
-import org.udckpt.image.ImageKey;
+import org.udckpt.image.key.ImageKey;
 import org.udckpt.job.core.CoreExport;
 import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.ExitCode;

@@ -3,7 +3,7 @@ package org.udckpt.job.cli;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.udckpt.image.ImageKey;
+import org.udckpt.image.key.ImageKey;
 import org.udckpt.job.look.CheckpointView;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;

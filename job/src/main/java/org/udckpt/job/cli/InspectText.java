@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.udckpt.address.Endpoint;
 import org.udckpt.image.Manifest;
-import org.udckpt.image.PhaseTime;
+import org.udckpt.image.write.PhaseTime;
 import org.udckpt.job.look.CheckpointView;
 import org.udckpt.job.look.KindTotal;
 import org.udckpt.job.look.ProcessView;

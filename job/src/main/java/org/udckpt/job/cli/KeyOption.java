@@ -1,6 +1,6 @@
 package org.udckpt.job.cli;
 
-import org.udckpt.image.ImageKey;
+import org.udckpt.image.key.ImageKey;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.store.Keys;

@@ -5,8 +5,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
-import org.udckpt.image.CheckpointReader;
-import org.udckpt.image.PhaseTime;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.write.PhaseTime;
 
 /** The phases of a checkpoint as {@code list} and {@code inspect} show them: [{"phase", "rank" unless the whole job's, "ms"}]. */
 final class PhasesJson {

@@ -10,7 +10,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import org.udckpt.image.CheckpointReader;
+import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.store.OpenImage;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;

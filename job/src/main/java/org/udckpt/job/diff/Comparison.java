@@ -5,7 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.udckpt.image.CheckpointReader;
+import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.store.Extents;
 import org.udckpt.job.store.JobRow;
 import org.udckpt.job.store.OpenImage;

@@ -2,7 +2,7 @@ package org.udckpt.job.diff;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.udckpt.image.CheckpointReader;
+import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.process.model.MemorySource;
 
 /** Compares stored memory by contents, page by page at equal offsets. For one thread. */

@@ -2,7 +2,7 @@ package org.udckpt.job.life;
 
 import java.io.IOException;
 import java.util.concurrent.CompletionException;
-import org.udckpt.image.CheckpointReader;
+import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;

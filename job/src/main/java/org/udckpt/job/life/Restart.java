@@ -9,7 +9,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.udckpt.address.AddressMap;
-import org.udckpt.image.CheckpointReader;
+import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
 import org.udckpt.job.config.Installation;

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.udckpt.address.Endpoint;
-import org.udckpt.image.PhaseTime;
+import org.udckpt.image.write.PhaseTime;
 import org.udckpt.job.store.Extents;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.OpenImage;

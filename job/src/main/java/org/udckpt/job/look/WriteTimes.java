@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.DataFormatException;
 import org.HdrHistogram.Histogram;
-import org.udckpt.image.CheckpointReader;
 import org.udckpt.image.ImageError;
-import org.udckpt.image.WriteLatency;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.write.WriteLatency;
 
 /**
  * How long writes to a stripe file took, in nanoseconds.

@@ -1,10 +1,10 @@
 package org.udckpt.job.store;
 
 import java.io.IOException;
-import org.udckpt.image.BackgroundThread;
-import org.udckpt.image.Courtesy;
-import org.udckpt.image.RateLimit;
-import org.udckpt.image.WriterOptions;
+import org.udckpt.image.storage.BackgroundThread;
+import org.udckpt.image.storage.Courtesy;
+import org.udckpt.image.storage.RateLimit;
+import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;

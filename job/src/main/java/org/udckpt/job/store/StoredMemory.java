@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import org.udckpt.image.CheckpointReader;
-import org.udckpt.image.MemoryReader;
 import org.udckpt.image.Range;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.read.MemoryReader;
 import org.udckpt.process.model.MemorySource;
 
 /** Memory as an image holds it, for the restorer; a read that finds a damaged chunk throws UncheckedIOException. */

@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.udckpt.image.Catalogue;
-import org.udckpt.image.CheckpointReader;
-import org.udckpt.image.ImageKey;
-import org.udckpt.image.TieredCatalogue;
+import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.catalogue.TieredCatalogue;
+import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.store.Tiers;
 
 /**

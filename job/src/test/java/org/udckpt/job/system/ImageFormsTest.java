@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.udckpt.image.Catalogue;
 import org.udckpt.image.Manifest;
+import org.udckpt.image.catalogue.Catalogue;
 
 /** Jobs whose checkpoints hold only what changed, compressed and encrypted, and what is restarted from them. */
 @Timeout(240)

@@ -11,7 +11,7 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.udckpt.image.CheckpointReader;
+import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.StopTimesRow;

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.udckpt.image.Catalogue;
+import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.udckpt.image.Catalogue;
+import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.job.command.CommandClient;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.runtime.JobFile;
@@ -152,7 +152,7 @@ final class RunningJob implements AutoCloseable {
         assertEquals(List.of(names), found.stream().map(Catalogue.Entry::name).toList(), () -> found + "\n" + text());
         for (Catalogue.Entry entry : found) {
             assertEquals(Catalogue.State.COMPLETE, entry.state(), entry.toString());
-            try (var reader = org.udckpt.image.CheckpointReader.open(entry.directory(), Keys.user())) {
+            try (var reader = org.udckpt.image.read.CheckpointReader.open(entry.directory(), Keys.user())) {
                 reader.verify((_, _) -> { });
             }
         }

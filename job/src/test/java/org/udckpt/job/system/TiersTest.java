@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.udckpt.image.Catalogue;
+import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.job.store.Keys;
 
 /** A job whose checkpoints are written to one directory and copied to another. */

@@ -14,17 +14,17 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.udckpt.image.Catalogue;
-import org.udckpt.image.CheckpointInfo;
-import org.udckpt.image.CheckpointReader;
-import org.udckpt.image.CheckpointWriter;
-import org.udckpt.image.Courtesy;
-import org.udckpt.image.History;
-import org.udckpt.image.ImageForm;
-import org.udckpt.image.ImageKey;
 import org.udckpt.image.Range;
-import org.udckpt.image.RateLimit;
-import org.udckpt.image.WriterOptions;
+import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.storage.Courtesy;
+import org.udckpt.image.storage.RateLimit;
+import org.udckpt.image.write.CheckpointInfo;
+import org.udckpt.image.write.CheckpointWriter;
+import org.udckpt.image.write.History;
+import org.udckpt.image.write.ImageForm;
+import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.store.Tiers;
 
 /** Small checkpoints that are copied from directory to directory. */

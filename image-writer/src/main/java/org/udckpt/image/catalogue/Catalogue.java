@@ -1,0 +1,179 @@
+package org.udckpt.image.catalogue;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.ImageNames;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.directory.CheckpointIds;
+import org.udckpt.image.directory.CheckpointRemoval;
+import org.udckpt.image.directory.WriterLease;
+import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.manifest.ManifestFile;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.storage.LocalStorage;
+import org.udckpt.image.storage.StorageIo;
+
+/** The checkpoints in a directory: what is there, in what state, and what may go. */
+public final class Catalogue {
+    private final Path parent;
+    private final ImageKey key;
+    private final StorageIo io;
+
+    /** The state of a checkpoint, as far as its manifest and the lengths of its files tell. */
+    public enum State {
+        /** Its manifest is there and sealed with the reader's key, and all files have their length. */
+        COMPLETE,
+        /** It has no manifest: it is being written, or its writer failed or died. */
+        INCOMPLETE,
+        /** It has a manifest but cannot be used; {@link Entry#problem()} says why. */
+        CORRUPT
+    }
+
+    /**
+     * One checkpoint.
+     *
+     * @param manifest   null unless complete
+     * @param problem    null when complete
+     * @param inProgress incomplete, and its writer lives or cannot be seen from this machine
+     */
+    public record Entry(long id, Path directory, State state, Manifest manifest, ImageError problem, boolean inProgress) {
+        /** {@code ckpt-0001}. */
+        public String name() {
+            return ImageNames.directory(id);
+        }
+    }
+
+    public Catalogue(Path parent, ImageKey key) {
+        this(parent, key, LocalStorage.INSTANCE);
+    }
+
+    public Catalogue(Path parent, ImageKey key, StorageIo io) {
+        this.parent = parent.toAbsolutePath().normalize();
+        this.key = key;
+        this.io = io;
+    }
+
+    /** All checkpoints, oldest first. An I/O error is thrown, not listed as a state. */
+    public List<Entry> list() throws IOException {
+        List<Entry> entries = new ArrayList<>();
+        for (Path path : io.list(parent)) {
+            var id = ImageNames.id(path);
+            if (id.isPresent() && Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+                entries.add(entry(id.getAsLong(), path));
+            }
+        }
+        entries.sort(Comparator.comparingLong(Entry::id));
+        return entries;
+    }
+
+    private Entry entry(long id, Path directory) throws IOException {
+        try {
+            return new Entry(id, directory, State.COMPLETE, ManifestFile.load(directory, key, io).manifest(), null, false);
+        } catch (ImageError.Missing e) {
+            // Without a manifest by now: not damaged, but just being removed.
+            if (e.file().endsWith(ImageNames.MANIFEST) || Files.notExists(directory.resolve(ImageNames.MANIFEST))) {
+                boolean inProgress = WriterLease.lifeOf(directory, io) != WriterLease.Life.DEAD;
+                return new Entry(id, directory, State.INCOMPLETE, null, e, inProgress);
+            }
+            return new Entry(id, directory, State.CORRUPT, null, e, false);
+        } catch (ImageError e) {
+            return new Entry(id, directory, State.CORRUPT, null, e, false);
+        }
+    }
+
+    /** The checkpoint to restart from. */
+    public Optional<Entry> newestComplete() throws IOException {
+        return list().stream().filter(entry -> entry.state() == State.COMPLETE).reduce((_, later) -> later);
+    }
+
+    /**
+     * Removes complete checkpoints that are older than the newest {@code keep} complete ones. Before anything is
+     * removed, the newest is read whole and checked ({@link CheckpointReader#verify}): when it is damaged, nothing is
+     * removed and its error is thrown. Corrupt and incomplete checkpoints neither count nor go, and one that a newer one which
+     * stays is based on stays with it.
+     *
+     * @param keep at least 1
+     * @return what was removed
+     */
+    public List<Entry> prune(int keep) throws IOException {
+        if (keep < 1) {
+            throw new IllegalArgumentException("keep " + keep + ": at least one checkpoint must stay");
+        }
+        List<Entry> complete = list().stream().filter(entry -> entry.state() == State.COMPLETE).toList();
+        if (complete.size() <= keep) {
+            return List.of();
+        }
+        try (CheckpointReader newest = CheckpointReader.open(complete.getLast().directory(), key, io)) {
+            newest.verify((_, _) -> { });
+        }
+        Set<Long> needed = withBases(complete, complete.subList(complete.size() - keep, complete.size()).stream().map(Entry::id).collect(Collectors.toSet()));
+        List<Entry> removed = new ArrayList<>();
+        try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
+            for (Entry entry : complete.subList(0, complete.size() - keep).reversed()) {
+                // Another process may have pruned as well. Newest first: what is based on an older one goes before it.
+                if (!needed.contains(entry.id()) && Files.exists(entry.directory(), LinkOption.NOFOLLOW_LINKS)) {
+                    remove(entry);
+                    removed.add(entry);
+                }
+            }
+        }
+        return removed;
+    }
+
+    /**
+     * The ids of checkpoints and of all that they are based on, and those in turn: a checkpoint whose base is gone is no complete one.
+     *
+     * @param complete oldest first
+     */
+    public static Set<Long> withBases(List<Entry> complete, Set<Long> ids) {
+        Set<Long> needed = new HashSet<>(ids);
+        for (Entry entry : complete.reversed()) { // a base is older
+            if (needed.contains(entry.id())) {
+                entry.manifest().bases().forEach(base -> needed.add(base.id()));
+            }
+        }
+        return needed;
+    }
+
+    /** Removes what dead writers left. Checkpoints whose writer lives, or is on another machine, stay. */
+    public List<Entry> clean() throws IOException {
+        List<Entry> removed = new ArrayList<>();
+        // Under the lock that new checkpoints are begun with: one without a lease is then not just being born.
+        try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
+            for (Entry entry : list()) {
+                if (entry.state() == State.INCOMPLETE && !entry.inProgress()) {
+                    remove(entry);
+                    removed.add(entry);
+                }
+            }
+        }
+        return removed;
+    }
+
+    /** The highest number that was ever given out here; 0 when none was, or the directory is not there. */
+    public long latest() throws IOException {
+        return new CheckpointIds(parent, io).latest();
+    }
+
+    /** From now on numbers here are higher than {@code id}: another tier has given it out. Makes the directory when it is not there. */
+    public void raise(long id) throws IOException {
+        new CheckpointIds(parent, io).raise(id);
+    }
+
+    /** Removes a checkpoint whatever its state; its number is not given out again. */
+    public void remove(Entry entry) throws IOException {
+        CheckpointRemoval.remove(entry.directory(), io);
+        io.syncDirectory(parent);
+    }
+}

@@ -1,0 +1,121 @@
+package org.udckpt.image.key;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.concurrent.atomic.AtomicLong;
+import javax.crypto.KDF;
+import javax.crypto.spec.HKDFParameterSpec;
+import org.udckpt.image.Manifest;
+
+/**
+ * Encrypts and decrypts one checkpoint: AES-256 in GCM (NIST SP 800-38D), under a key of its own that HKDF-SHA256 (RFC 5869)
+ * makes of the user's secret and the checkpoint's random salt. A nonce is a counter, so that none comes twice under a key.
+ * Thread-safe; what is done per block goes through a {@link Worker}, one for each thread.
+ */
+public final class ImageCipher {
+    public static final String NAME = "AES-256-GCM";
+    public static final int NONCE_BYTES = 12, TAG_BYTES = 16, SEAL_BYTES = NONCE_BYTES + TAG_BYTES;
+    private static final int SALT_BYTES = 32;
+
+    private final Manifest.Encryption parameters;
+    private final byte[] key;
+    private final AtomicLong counter = new AtomicLong();
+
+    private ImageCipher(Manifest.Encryption parameters, byte[] key) {
+        this.parameters = parameters;
+        this.key = key;
+    }
+
+    /** For a new checkpoint. */
+    public static ImageCipher fresh(EncryptionSecret secret) {
+        byte[] salt = new byte[SALT_BYTES];
+        new SecureRandom().nextBytes(salt);
+        return new ImageCipher(new Manifest.Encryption(NAME, hex(salt), check(secret, salt)), key(secret, salt));
+    }
+
+    /** For a checkpoint that is there; null when {@code secret} is not the one it was written with. */
+    public static ImageCipher of(Manifest.Encryption parameters, EncryptionSecret secret) {
+        byte[] salt = HexFormat.of().parseHex(parameters.salt());
+        boolean right = MessageDigest.isEqual(check(secret, salt).getBytes(StandardCharsets.US_ASCII), parameters.check().getBytes(StandardCharsets.US_ASCII));
+        return right ? new ImageCipher(parameters, key(secret, salt)) : null;
+    }
+
+    public Manifest.Encryption parameters() {
+        return parameters;
+    }
+
+    private static byte[] key(EncryptionSecret secret, byte[] salt) {
+        return derive(secret, salt, "udckpt image data", 32);
+    }
+
+    /** Tells a wrong secret from a damaged image, and says nothing about the key: both are outputs of HKDF for different purposes. */
+    private static String check(EncryptionSecret secret, byte[] salt) {
+        return hex(derive(secret, salt, "udckpt image check", 16));
+    }
+
+    private static byte[] derive(EncryptionSecret secret, byte[] salt, String purpose, int bytes) {
+        try {
+            return KDF.getInstance("HKDF-SHA256").deriveData(HKDFParameterSpec.ofExtract().addIKM(secret.bytes()).addSalt(salt)
+                    .thenExpand(purpose.getBytes(StandardCharsets.US_ASCII), bytes));
+        } catch (GeneralSecurityException e) {
+            throw new AssertionError("every JDK 25 has HKDF-SHA256", e);
+        }
+    }
+
+    private static String hex(byte[] bytes) {
+        return HexFormat.of().formatHex(bytes);
+    }
+
+    /** For one thread. */
+    public Worker worker() {
+        return new Worker();
+    }
+
+    /** A whole table: nonce, encrypted bytes, tag. */
+    public byte[] sealTable(byte[] plain) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment body = arena.allocateFrom(ValueLayout.JAVA_BYTE, plain);
+            byte[] seal = worker().seal(body, plain.length);
+            return ByteBuffer.allocate(plain.length + SEAL_BYTES).put(seal, 0, NONCE_BYTES).put(body.asByteBuffer()).put(seal, NONCE_BYTES, TAG_BYTES).array();
+        }
+    }
+
+    /** Null when it is not what {@link #sealTable} wrote. */
+    public byte[] openTable(byte[] sealed) {
+        int length = sealed.length - SEAL_BYTES;
+        if (length < 0) {
+            return null;
+        }
+        byte[] seal = ByteBuffer.allocate(SEAL_BYTES).put(sealed, 0, NONCE_BYTES).put(sealed, NONCE_BYTES + length, TAG_BYTES).array();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment body = arena.allocate(length);
+            MemorySegment.copy(sealed, NONCE_BYTES, body, ValueLayout.JAVA_BYTE, 0, length);
+            return worker().open(body, length, seal) ? body.toArray(ValueLayout.JAVA_BYTE) : null;
+        }
+    }
+
+    public final class Worker {
+        private final AesGcm aes = new AesGcm(key);
+
+        private Worker() { }
+
+        /** Encrypts the first {@code length} bytes in place; nonce and tag are returned. */
+        public byte[] seal(MemorySegment bytes, int length) {
+            byte[] seal = ByteBuffer.allocate(SEAL_BYTES).putLong(NONCE_BYTES - Long.BYTES, counter.getAndIncrement()).array();
+            aes.encrypt(bytes, length, seal);
+            return seal;
+        }
+
+        /** Decrypts the first {@code length} bytes in place; false when they are not what was sealed, and they must not be used then. */
+        public boolean open(MemorySegment bytes, int length, byte[] seal) {
+            return aes.decrypt(bytes, length, seal);
+        }
+    }
+}

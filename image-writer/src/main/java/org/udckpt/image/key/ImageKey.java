@@ -1,0 +1,138 @@
+package org.udckpt.image.key;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.EnumSet;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Set;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * The secret that seals a user's images: 32 bytes, kept as 64 hexadecimal digits in a file that only the user reads.
+ * Whoever lacks it can neither make an image that is accepted nor change one.
+ */
+public final class ImageKey {
+    private static final int BYTES = 32;
+    private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rw-------");
+    private final byte[] secret;
+    private final EncryptionSecret encryption;
+
+    private ImageKey(byte[] secret, EncryptionSecret encryption) {
+        this.secret = secret;
+        this.encryption = encryption;
+    }
+
+    /** A key of exactly 32 bytes. */
+    public static ImageKey of(byte[] secret) {
+        if (secret.length != BYTES) {
+            throw new IllegalArgumentException("a key has " + BYTES + " bytes, not " + secret.length);
+        }
+        return new ImageKey(secret.clone(), null);
+    }
+
+    /** The same seal, and what images are encrypted with: new ones are, and encrypted ones can be read. */
+    public ImageKey with(EncryptionSecret other) {
+        return new ImageKey(secret, other);
+    }
+
+    /** Null when images are not encrypted. */
+    public EncryptionSecret encryption() {
+        return encryption;
+    }
+
+    /** The user's key: UDCKPT_KEY_FILE, else ~/.config/udckpt/key; made on first use. */
+    public static ImageKey ofUser(Map<String, String> environment) throws IOException {
+        String file = environment.get("UDCKPT_KEY_FILE");
+        return load(file != null ? Path.of(file) : Path.of(System.getProperty("user.home"), ".config", "udckpt", "key"));
+    }
+
+    /**
+     * Reads a key file, or makes one where there is none.
+     *
+     * @throws IOException when it is open to others than its owner, or not a key; it names the file and the way out
+     */
+    public static ImageKey load(Path file) throws IOException {
+        if (Files.notExists(file)) {
+            create(file);
+        }
+        return of(readFile(file));
+    }
+
+    /** The 32 bytes in a key file that only its owner may read. */
+    static byte[] readFile(Path file) throws IOException {
+        Set<PosixFilePermission> others = EnumSet.noneOf(PosixFilePermission.class);
+        others.addAll(Files.getPosixFilePermissions(file));
+        others.removeAll(Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE));
+        if (!others.isEmpty()) {
+            throw new IOException("key file " + file + " is open to others (" + others + "): chmod 600 it, or make a new one");
+        }
+        if (Files.size(file) > 2 * BYTES + 1) {
+            throw new IOException("key file " + file + " is not a key of " + 2 * BYTES + " hexadecimal digits");
+        }
+        String text = Files.readString(file, StandardCharsets.US_ASCII).strip();
+        if (!text.matches("[0-9a-fA-F]{" + 2 * BYTES + "}")) {
+            throw new IOException("key file " + file + " is not a key of " + 2 * BYTES + " hexadecimal digits");
+        }
+        return HexFormat.of().parseHex(text);
+    }
+
+    /** Two first uses at once must agree on one key: the file appears whole, by link(2), or was already there. */
+    private static void create(Path file) throws IOException {
+        byte[] secret = new byte[BYTES];
+        new SecureRandom().nextBytes(secret);
+        Path directory = file.toAbsolutePath().getParent();
+        Files.createDirectories(directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        Path temporary = Files.createTempFile(directory, ".key", null, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
+        try {
+            Files.writeString(temporary, HexFormat.of().formatHex(secret) + "\n");
+            Files.createLink(file, temporary);
+        } catch (FileAlreadyExistsException e) {
+            // Another process was first; its key is the key.
+            return;
+        } finally {
+            Files.delete(temporary);
+        }
+    }
+
+    /** Names the key without giving it away: the first 8 bytes of the SHA-256 of a MAC under it. */
+    public String id() {
+        return HexFormat.of().formatHex(sha256(mac("udckpt key id".getBytes(StandardCharsets.US_ASCII))), 0, 8);
+    }
+
+    public byte[] mac(byte[] message) {
+        try {
+            Mac mac = Mac.getInstance("HmacSHA256");
+            mac.init(new SecretKeySpec(secret, "HmacSHA256"));
+            return mac.doFinal(message);
+        } catch (GeneralSecurityException e) {
+            throw new AssertionError("every JDK has HmacSHA256", e);
+        }
+    }
+
+    public static byte[] sha256(byte[] message) {
+        return newSha256().digest(message);
+    }
+
+    public static MessageDigest newSha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (GeneralSecurityException e) {
+            throw new AssertionError("every JDK has SHA-256", e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "ImageKey " + id();
+    }
+}

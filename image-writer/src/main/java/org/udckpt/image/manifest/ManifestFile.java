@@ -1,0 +1,108 @@
+package org.udckpt.image.manifest;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.ImageNames;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.storage.SmallFiles;
+import org.udckpt.image.storage.StorageIo;
+
+/** Opens the manifest in a checkpoint directory and holds it against the files there. */
+public final class ManifestFile {
+    private ManifestFile() { }
+
+    /**
+     * Reads the manifest, checks its seal, that every file it names has its length, and that the checkpoints that it is
+     * based on are there, and as whole.
+     *
+     * @throws ImageError.Missing when there is no manifest: the checkpoint never came to be
+     */
+    public static Sealed load(Path directory, ImageKey key, StorageIo io) throws IOException {
+        Sealed sealed = alone(directory, key, io);
+        for (Manifest.Base base : sealed.manifest().bases()) {
+            base(directory, base, key, io);
+        }
+        return sealed;
+    }
+
+    /**
+     * The manifest of a checkpoint that the one in {@code directory} is based on: exactly that one, whole. An error's file is the newer
+     * checkpoint's, whose problem it is; a corrupt one that was not asked for stays named as itself.
+     */
+    public static Manifest base(Path directory, Manifest.Base base, ImageKey key, StorageIo io) throws IOException {
+        Path other = directory.resolveSibling(ImageNames.directory(base.id()));
+        String needs = "holds what changed since " + other.getFileName() + ", ";
+        try {
+            Sealed sealed = alone(other, key, io);
+            if (!sealed.mac().equals(base.mac())) {
+                throw new ImageError.Corrupt(directory.resolve(ImageNames.MANIFEST), -1, needs + "but " + other + " is another checkpoint than that");
+            }
+            return sealed.manifest();
+        } catch (ImageError.Missing | NoSuchFileException gone) {
+            throw new ImageError.Missing(other, "not whole, but " + directory.getFileName() + " " + needs + "and cannot be used without it: "
+                    + gone.getMessage());
+        }
+    }
+
+    /** As {@link #load}, without a look at what it is based on: enough for one whose blocks a newer one needs. */
+    private static Sealed alone(Path directory, ImageKey key, StorageIo io) throws IOException {
+        Path file = directory.resolve(ImageNames.MANIFEST);
+        Sealed sealed;
+        try {
+            sealed = ManifestParser.open(SmallFiles.read(io, file, -1, ManifestParser.MAX_BYTES), key, file);
+        } catch (ImageError.Missing e) {
+            throw new ImageError.Missing(file, "not there: no complete checkpoint");
+        }
+        Manifest manifest = sealed.manifest();
+        OptionalLong id = ImageNames.id(directory);
+        if (id.isEmpty() || id.getAsLong() != manifest.id()) {
+            throw new ImageError.Corrupt(file, -1, "belongs to " + ImageNames.directory(manifest.id()) + ": moved or copied here");
+        }
+        for (Manifest.FileEntry entry : manifest.files()) {
+            checkLength(directory.resolve(entry.name()), entry.length(), io);
+        }
+        return sealed;
+    }
+
+    private static void checkLength(Path file, long expected, StorageIo io) throws IOException {
+        try (StorageIo.Input input = io.open(file)) {
+            if (input.length() != expected) {
+                throw new ImageError.Corrupt(file, Math.min(expected, input.length()),
+                        input.length() + " bytes long; the manifest says " + expected);
+            }
+        } catch (NoSuchFileException e) {
+            throw new ImageError.Missing(file, "not there, but the manifest names it");
+        }
+    }
+
+    /** The second half of an error about a damaged checkpoint: what to use instead. */
+    public static String advice(Path directory, ImageKey key, StorageIo io) {
+        long id = ImageNames.id(directory).orElse(0);
+        try {
+            List<Path> siblings = io.list(directory.getParent());
+            for (Path sibling : siblings.reversed().stream().filter(p -> ImageNames.id(p).orElse(Long.MAX_VALUE) < id)
+                    .sorted((a, b) -> Long.compare(ImageNames.id(b).orElseThrow(), ImageNames.id(a).orElseThrow())).toList()) {
+                if (isComplete(sibling, key, io)) {
+                    return "; the newest complete checkpoint before it is " + sibling.getFileName();
+                }
+            }
+            return "; there is no complete checkpoint before it";
+        } catch (IOException e) {
+            return "; older checkpoints could not be listed (" + e.getMessage() + ")";
+        }
+    }
+
+    private static boolean isComplete(Path directory, ImageKey key, StorageIo io) throws IOException {
+        try {
+            load(directory, key, io);
+            return true;
+        } catch (ImageError e) {
+            return false;
+        }
+    }
+}

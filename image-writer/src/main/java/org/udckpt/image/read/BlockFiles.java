@@ -1,0 +1,71 @@
+package org.udckpt.image.read;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.ImageNames;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.block.Block;
+import org.udckpt.image.key.ImageCipher;
+import org.udckpt.image.manifest.ManifestText;
+import org.udckpt.image.storage.StorageIo;
+
+/** The stripe files of one node of one checkpoint, and the blocks in them. Thread-safe. */
+final class BlockFiles implements Closeable {
+    private final ImageFiles image;
+    private final Manifest.Node node;
+    private final List<Block> blocks;
+    private final List<Path> files = new ArrayList<>();
+    private final List<StorageIo.Input> stripes = new ArrayList<>();
+
+    /** Checks the rows and opens the files. */
+    BlockFiles(ImageFiles image, Manifest.Node node, List<Block> blocks) throws IOException {
+        this.image = image;
+        this.node = node;
+        this.blocks = blocks;
+        List<Manifest.FileEntry> entries = image.stripes(node.index());
+        new BlockCheck(image.directory().resolve(ImageNames.nodeTable(node.index(), ManifestText.cover(image.manifest().version()))), image.manifest(),
+                entries.stream().map(Manifest.FileEntry::length).toList()).check(blocks);
+        try {
+            for (Manifest.FileEntry entry : entries) {
+                files.add(image.directory().resolve(entry.name()));
+                stripes.add(image.io().open(files.getLast()));
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+    }
+
+    List<Block> blocks() {
+        return blocks;
+    }
+
+    /** For one thread; see {@link ImageFiles#cipher}. */
+    BlockReader reader() throws ImageError {
+        ImageCipher cipher = image.cipher();
+        return new BlockReader(image.manifest().integrity(), cipher == null ? null : cipher.worker());
+    }
+
+    /** Fills {@code into} with what is in the stripe file. */
+    void stored(Block block, ByteBuffer into) throws IOException {
+        stripes.get(block.stripe()).read(into, block.offset());
+    }
+
+    /** @param where whose memory it is, or "" */
+    ImageError.Corrupt damaged(Block block, String where, String what) {
+        return new ImageError.Corrupt(files.get(block.stripe()), block.offset(), where + " (node " + node.index() + ", " + node.host() + "): block "
+                + blocks.indexOf(block) + " with " + block.length() + " bytes: " + what + image.advice());
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (StorageIo.Input stripe : stripes) {
+            stripe.close();
+        }
+    }
+}

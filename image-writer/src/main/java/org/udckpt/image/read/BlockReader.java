@@ -1,0 +1,81 @@
+package org.udckpt.image.read;
+
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.security.MessageDigest;
+import java.util.function.Supplier;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.Range;
+import org.udckpt.image.block.Block;
+import org.udckpt.image.block.Checksum;
+import org.udckpt.image.block.Codec;
+import org.udckpt.image.key.ImageCipher;
+
+/** Reads blocks, decrypts and unpacks them, and checks every byte. For one thread. */
+final class BlockReader {
+    private final Checksum checksum;
+    private final ImageCipher.Worker cipher;
+    private final Arena arena = Arena.ofAuto();
+    private MemorySegment stored;
+    private MemorySegment plain;
+
+    /** @param cipher null when the blocks are not encrypted */
+    BlockReader(Manifest.Integrity integrity, ImageCipher.Worker cipher) {
+        this.checksum = new Checksum(cipher == null ? integrity : Manifest.Integrity.XXH3);
+        this.cipher = cipher;
+    }
+
+    /**
+     * Fills {@code into} with a block's plain bytes.
+     *
+     * @param into  exactly as long as the block
+     * @param whose memory it is, for errors
+     * @throws ImageError.Corrupt when the bytes are not those that were written; {@code into} must then not be used
+     */
+    void read(BlockFiles files, Block block, MemorySegment into, Supplier<String> whose) throws IOException {
+        if (block.codec() == Codec.RAW && into.isNative()) {
+            load(files, block, into, whose);
+            return;
+        }
+        stored = stored == null ? arena.allocate(Block.MAX_LENGTH, Range.PAGE) : stored;
+        load(files, block, stored.asSlice(0, block.stored()), whose);
+        switch (block.codec()) {
+            case RAW -> into.copyFrom(stored.asSlice(0, block.length()));
+            case ZSTD -> unpack(files, block, into, whose);
+        }
+    }
+
+    /** Reads and decrypts the stored bytes: nothing looks into them before it is known that they are those that were written. */
+    private void load(BlockFiles files, Block block, MemorySegment to, Supplier<String> whose) throws IOException {
+        files.stored(block, to.asByteBuffer());
+        if (cipher != null && !cipher.open(to, block.stored(), block.seal())) {
+            throw files.damaged(block, whose.get(), "authentication tag mismatch");
+        }
+        if (checksum.compute(to, block.stored()) != block.checksum()) {
+            throw files.damaged(block, whose.get(), "checksum mismatch");
+        }
+        if (block.digest() != null && !MessageDigest.isEqual(checksum.digest(to, block.stored()), block.digest())) {
+            throw files.damaged(block, whose.get(), "SHA-256 mismatch");
+        }
+    }
+
+    private void unpack(BlockFiles files, Block block, MemorySegment into, Supplier<String> whose) throws ImageError {
+        plain = plain == null ? arena.allocate(Block.MAX_LENGTH, Range.PAGE) : plain;
+        MemorySegment target = into.isNative() ? into : plain;
+        try {
+            long length = Zstd.decompressDirectByteBuffer(target.asByteBuffer(), 0, block.length(), stored.asByteBuffer(), 0, block.packed());
+            if (length != block.length()) {
+                throw files.damaged(block, whose.get(), "decompresses to " + length + " bytes");
+            }
+        } catch (ZstdException e) {
+            throw files.damaged(block, whose.get(), "does not decompress: " + e.getMessage());
+        }
+        if (target != into) {
+            into.copyFrom(plain.asSlice(0, block.length()));
+        }
+    }
+}

@@ -1,0 +1,190 @@
+package org.udckpt.image.read;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.ImageNames;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.storage.LocalStorage;
+import org.udckpt.image.storage.StorageIo;
+
+/**
+ * Reads one checkpoint, and only what its manifest vouches for. Opening checks the seal and the lengths of all files;
+ * each table is checked when it is read, each chunk of memory when it is. Every error names the file and the offset,
+ * and says which older checkpoint is whole. Thread-safe.
+ */
+public final class CheckpointReader implements Closeable {
+    private final ImageFiles image;
+    private Map<Long, ImageFiles> bases;
+    private final SortedMap<Integer, NodeMemory> memories = new TreeMap<>();
+
+    /** How far {@link #verify} is, in bytes of stripe files and tables. */
+    @FunctionalInterface
+    public interface Progress {
+        void read(long done, long total);
+    }
+
+    private CheckpointReader(ImageFiles image) {
+        this.image = image;
+    }
+
+    /**
+     * @param directory of one checkpoint, {@code DIR/ckpt-0001}
+     * @throws ImageError {@code Missing} without manifest, {@code Foreign} for another key's, {@code TooOld}, {@code TooNew},
+     *                    else {@code Corrupt}
+     */
+    public static CheckpointReader open(Path directory, ImageKey key) throws IOException {
+        return open(directory, key, LocalStorage.INSTANCE);
+    }
+
+    /** As {@link #open(Path, ImageKey)}, from another storage. */
+    public static CheckpointReader open(Path directory, ImageKey key, StorageIo io) throws IOException {
+        return new CheckpointReader(ImageFiles.open(directory, key, io));
+    }
+
+    /** What the checkpoint consists of. */
+    public Manifest manifest() {
+        return image.manifest();
+    }
+
+    /** Where it is. */
+    public Path directory() {
+        return image.directory();
+    }
+
+    /** Rows of a table: the job's, then each node's, in order. */
+    public <T> List<T> table(String name, Class<T> type) throws IOException {
+        return table(name, type, true);
+    }
+
+    /** As {@link #table(String, Class)}, but no rows when the image has no such table: one that later versions added. */
+    public <T> List<T> tableIfThere(String name, Class<T> type) throws IOException {
+        return table(name, type, false);
+    }
+
+    private <T> List<T> table(String name, Class<T> type, boolean required) throws IOException {
+        List<T> rows = new ArrayList<>();
+        boolean found = !required;
+        List<String> candidates = new ArrayList<>(List.of(ImageNames.jobTable(name)));
+        image.manifest().nodes().forEach(node -> candidates.add(ImageNames.nodeTable(node.index(), name)));
+        for (String candidate : candidates) {
+            if (image.table(candidate) != null) {
+                found = true;
+                rows.addAll(image.rows(candidate, type));
+            }
+        }
+        if (!found) {
+            throw new ImageError.Missing(image.directory().resolve(ImageNames.MANIFEST), "has no table '" + name + "'");
+        }
+        return List.copyOf(rows);
+    }
+
+    /** Rows of one node's table. */
+    public <T> List<T> table(int node, String name, Class<T> type) throws IOException {
+        return image.rows(ImageNames.nodeTable(node, name), type);
+    }
+
+    /** The processes whose memory the image holds, by node. */
+    public Map<Integer, List<Integer>> processes() throws IOException {
+        SortedMap<Integer, List<Integer>> processes = new TreeMap<>();
+        for (Manifest.Node node : image.manifest().nodes()) {
+            processes.put(node.index(), memory(node).processes());
+        }
+        return processes;
+    }
+
+    /**
+     * The memory of a process that only one node has.
+     *
+     * @throws IllegalArgumentException when no node has it, or several do
+     */
+    public MemoryReader memory(int process) throws IOException {
+        List<Integer> nodes = new ArrayList<>();
+        processes().forEach((node, processes) -> {
+            if (processes.contains(process)) {
+                nodes.add(node);
+            }
+        });
+        if (nodes.size() != 1) {
+            throw new IllegalArgumentException("process " + process + " is on " + nodes.size() + " nodes of " + image.directory());
+        }
+        return memory(nodes.getFirst(), process);
+    }
+
+    /** The memory of a process; a new reader each time, each for one thread. */
+    public MemoryReader memory(int node, int process) throws IOException {
+        for (Manifest.Node candidate : image.manifest().nodes()) {
+            if (candidate.index() == node) {
+                return memory(candidate).reader(process);
+            }
+        }
+        throw new IllegalArgumentException(image.directory() + " has no node " + node);
+    }
+
+    private synchronized NodeMemory memory(Manifest.Node node) throws IOException {
+        NodeMemory memory = memories.get(node.index());
+        if (memory == null) {
+            memory = new NodeMemory(image, bases(), node);
+            memories.put(node.index(), memory);
+        }
+        return memory;
+    }
+
+    private Map<Long, ImageFiles> bases() throws IOException {
+        if (bases == null) {
+            Map<Long, ImageFiles> opened = new TreeMap<>();
+            for (Manifest.Base base : image.manifest().bases()) {
+                opened.put(base.id(), image.base(base));
+            }
+            bases = opened;
+        }
+        return bases;
+    }
+
+    /**
+     * Reads and checks every byte that the manifest names, and those of older checkpoints that this one needs.
+     *
+     * @throws ImageError the first thing that is wrong
+     */
+    public void verify(Progress progress) throws IOException {
+        Manifest manifest = image.manifest();
+        long total = 0;
+        for (Manifest.FileEntry entry : manifest.files()) {
+            total += entry.sha256() != null ? entry.length() : 0;
+        }
+        for (Manifest.Node node : manifest.nodes()) {
+            total += memory(node).bytesToVerify();
+        }
+        long done = 0;
+        for (Manifest.FileEntry entry : manifest.files()) {
+            if (entry.sha256() != null) {
+                image.verified(entry);
+                done += entry.length();
+                progress.read(done, total);
+            }
+        }
+        for (Manifest.Node node : manifest.nodes()) {
+            done = memory(node).verify(done, total, progress);
+        }
+        long named = manifest.files().stream().mapToLong(Manifest.FileEntry::length).sum();
+        if (named != manifest.storedBytes()) {
+            throw new ImageError.Corrupt(image.directory().resolve(ImageNames.MANIFEST), -1, "names " + manifest.storedBytes()
+                    + " stored bytes, but its files have " + named);
+        }
+    }
+
+    @Override
+    public synchronized void close() throws IOException {
+        for (NodeMemory memory : memories.values()) {
+            memory.close();
+        }
+    }
+}

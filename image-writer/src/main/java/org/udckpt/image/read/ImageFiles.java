@@ -1,0 +1,145 @@
+package org.udckpt.image.read;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.ImageNames;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.block.Block;
+import org.udckpt.image.block.Chunk;
+import org.udckpt.image.key.ImageCipher;
+import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.manifest.ManifestFile;
+import org.udckpt.image.manifest.ManifestText;
+import org.udckpt.image.storage.SmallFiles;
+import org.udckpt.image.storage.StorageIo;
+import org.udckpt.image.table.RecordTable;
+
+/** The files of one checkpoint, as its manifest vouches for them: its tables, decrypted where need be, and its stripes. Thread-safe. */
+final class ImageFiles {
+    private final Path directory;
+    private final ImageKey key;
+    private final StorageIo io;
+    private final Manifest manifest;
+    private volatile ImageCipher cipher;
+
+    private ImageFiles(Path directory, ImageKey key, StorageIo io, Manifest manifest) {
+        this.directory = directory;
+        this.key = key;
+        this.io = io;
+        this.manifest = manifest;
+    }
+
+    /** Checks the seal and the lengths of all files, also of the checkpoints that this one is based on. */
+    static ImageFiles open(Path directory, ImageKey key, StorageIo io) throws IOException {
+        Path absolute = directory.toAbsolutePath().normalize();
+        return new ImageFiles(absolute, key, io, ManifestFile.load(absolute, key, io).manifest());
+    }
+
+    /** A checkpoint that this one is based on, if it is still exactly that; what it is based on itself does not matter. */
+    ImageFiles base(Manifest.Base base) throws IOException {
+        return new ImageFiles(directory.resolveSibling(ImageNames.directory(base.id())), key, io, ManifestFile.base(directory, base, key, io));
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    Manifest manifest() {
+        return manifest;
+    }
+
+    StorageIo io() {
+        return io;
+    }
+
+    /** Null when the checkpoint is not encrypted. @throws ImageError.Locked without the secret that it was encrypted with */
+    ImageCipher cipher() throws ImageError {
+        if (manifest.encryption() == null || cipher != null) {
+            return cipher;
+        }
+        Path file = directory.resolve(ImageNames.MANIFEST);
+        if (key.encryption() == null) {
+            throw new ImageError.Locked(file, "the image is encrypted; say where its key is: --encrypt file:PATH or command:COMMAND");
+        }
+        ImageCipher right = ImageCipher.of(manifest.encryption(), key.encryption());
+        if (right == null) {
+            throw new ImageError.Locked(file, "the image was encrypted with another key than the one that --encrypt (UDCKPT_ENCRYPT) names");
+        }
+        cipher = right;
+        return right;
+    }
+
+    /** The entry of a table's file; null when there is no such table. */
+    Manifest.FileEntry table(String file) {
+        return manifest.file(manifest.encryption() == null ? file : ImageNames.encrypted(file));
+    }
+
+    /** The rows of a table. @param file its name in an image that is not encrypted */
+    <T> List<T> rows(String file, Class<T> type) throws IOException {
+        Manifest.FileEntry entry = table(file);
+        if (entry == null || entry.sha256() == null) {
+            throw new ImageError.Missing(directory.resolve(ImageNames.MANIFEST), "has no table file '" + file + "'");
+        }
+        Path path = directory.resolve(entry.name());
+        byte[] content = verified(entry);
+        ImageCipher decrypting = cipher();
+        byte[] plain = decrypting == null ? content : decrypting.openTable(content);
+        if (plain == null) {
+            throw new ImageError.Corrupt(path, -1, "could not be decrypted: it is not what was encrypted" + advice());
+        }
+        return RecordTable.of(type).decode(plain, path);
+    }
+
+    /** The bytes of a table's file, as they are there. */
+    byte[] verified(Manifest.FileEntry entry) throws IOException {
+        Path path = directory.resolve(entry.name());
+        byte[] content = SmallFiles.read(io, path, entry.length(), RecordTable.MAX_BYTES);
+        if (!HexFormat.of().formatHex(ImageKey.sha256(content)).equals(entry.sha256())) {
+            throw new ImageError.Corrupt(path, -1, "its SHA-256 is not the manifest's: changed, torn or another checkpoint's" + advice());
+        }
+        return content;
+    }
+
+    /** The stripe files of a node, by number. */
+    List<Manifest.FileEntry> stripes(int node) throws ImageError {
+        List<Manifest.FileEntry> stripes = new ArrayList<>();
+        Manifest.FileEntry cover = table(ImageNames.nodeTable(node, ManifestText.cover(manifest.version())));
+        for (Manifest.FileEntry entry : manifest.files()) {
+            if (cover != null && cover.name().equals(entry.cover())) {
+                stripes.add(entry);
+            }
+        }
+        stripes.sort(Comparator.comparing(Manifest.FileEntry::name));
+        for (int i = 0; i < stripes.size(); i++) {
+            if (!stripes.get(i).name().equals(ImageNames.stripe(node, i))) {
+                throw new ImageError.Corrupt(directory.resolve(ImageNames.MANIFEST), -1, "stripe " + i + " of node " + node + " is missing");
+            }
+        }
+        return stripes;
+    }
+
+    /** The tables about a node's memory, in today's form. */
+    MemoryTables memory(int node) throws IOException {
+        String chunks = ImageNames.nodeTable(node, ImageNames.CHUNKS);
+        if (table(chunks) == null) {
+            return new MemoryTables(List.of(), List.of());
+        }
+        return manifest.version() == 1 ? Version1.tables(manifest.id(), rows(chunks, ChunkOfVersion1.class), directory.resolve(chunks))
+                : new MemoryTables(blocks(node), rows(chunks, Chunk.class));
+    }
+
+    /** Those of the table alone: for who needs no chunks. */
+    List<Block> blocks(int node) throws IOException {
+        return manifest.version() == 1 ? memory(node).blocks() : rows(ImageNames.nodeTable(node, ImageNames.BLOCKS), Block.class);
+    }
+
+    /** The second half of an error about a damaged checkpoint: what to use instead. */
+    String advice() {
+        return ManifestFile.advice(directory, key, io);
+    }
+}

@@ -1,0 +1,64 @@
+package org.udckpt.image.storage;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+
+/** A file of {@link LocalStorage} that is being written. */
+final class LocalOutput implements StorageIo.Output {
+    private final Path file;
+    private final FileChannel channel;
+    private final boolean direct;
+
+    LocalOutput(Path file, FileChannel channel, boolean direct) {
+        this.file = file;
+        this.channel = channel;
+        this.direct = direct;
+    }
+
+    @Override
+    public boolean direct() {
+        return direct;
+    }
+
+    @Override
+    public void append(ByteBuffer[] buffers, int count) throws IOException {
+        long at = channel.position();
+        try {
+            int next = 0;
+            while (next < count) {
+                if (buffers[next].hasRemaining()) {
+                    channel.write(buffers, next, count - next);
+                } else {
+                    next++;
+                }
+            }
+        } catch (IOException e) {
+            throw Errno.named(file, at, e);
+        }
+    }
+
+    @Override
+    public void sync() throws IOException {
+        try {
+            channel.force(true);
+        } catch (IOException e) {
+            throw Errno.named(file, -1, e);
+        }
+    }
+
+    @Override
+    public long length() throws IOException {
+        return channel.size();
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw Errno.named(file, -1, e);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package org.udckpt.image.storage;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import org.udckpt.image.ImageError;
+
+/**
+ * All that images do to a file system. Everything goes through here, so that tests can make each single call fail,
+ * tear or be the last one.
+ *
+ * <p>A call either has its whole effect or throws an {@link IOException} that names the file; a full file system is
+ * an {@link ImageError.NoSpace}. No call is ever retried: after a failed fsync the kernel may have dropped the dirty
+ * pages and marked them clean (fsync(2), "EIO"; Rebello et al., ATC 2020), so a second success would mean nothing.
+ */
+public interface StorageIo {
+    /** Makes a directory with mode 0700. Fails with {@link java.nio.file.FileAlreadyExistsException} when it is there. */
+    void createDirectory(Path directory) throws IOException;
+
+    /**
+     * Makes a file with mode 0600 that is not there yet, open for appending.
+     *
+     * @param direct past the page cache where the file system takes it; {@link Output#direct()} tells
+     */
+    Output create(Path file, boolean direct) throws IOException;
+
+    /** Opens a regular file for reading; a symbolic link is refused. */
+    Input open(Path file) throws IOException;
+
+    /** Replaces {@code to}, if there is one, in one step. */
+    void rename(Path from, Path to) throws IOException;
+
+    /** Makes the names in a directory durable. */
+    void syncDirectory(Path directory) throws IOException;
+
+    /** Removes a file or an empty directory. */
+    void delete(Path path) throws IOException;
+
+    /** The entries of a directory, sorted by name. */
+    List<Path> list(Path directory) throws IOException;
+
+    /** Waits for, and holds, the exclusive lock of a file (made when needed), against threads and processes alike. */
+    Closeable lock(Path file) throws IOException;
+
+    /** A file that is being written, from its beginning to its end. */
+    interface Output extends Closeable {
+        /** Whether writes go past the page cache; then all sizes and buffers must be multiples of 4096 bytes. */
+        boolean direct();
+
+        /** Appends the remaining bytes of {@code buffers[0..count)} and leaves them consumed. */
+        void append(ByteBuffer[] buffers, int count) throws IOException;
+
+        /** Makes content and length durable. */
+        void sync() throws IOException;
+
+        long length() throws IOException;
+    }
+
+    /** A file that is being read. Thread-safe. */
+    interface Input extends Closeable {
+        long length() throws IOException;
+
+        /** Fills {@code into} from {@code position} on; an end of file before that is an {@link ImageError.Corrupt}. */
+        void read(ByteBuffer into, long position) throws IOException;
+    }
+}

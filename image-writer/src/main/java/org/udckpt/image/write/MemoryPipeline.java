@@ -1,0 +1,198 @@
+package org.udckpt.image.write;
+
+import com.lmax.disruptor.EventHandler;
+import com.lmax.disruptor.ExceptionHandler;
+import com.lmax.disruptor.RingBuffer;
+import com.lmax.disruptor.dsl.Disruptor;
+import com.lmax.disruptor.dsl.ProducerType;
+import java.io.Closeable;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.udckpt.image.key.ImageCipher;
+import org.udckpt.image.storage.Courtesy;
+
+/**
+ * Memory of a node's processes to its stripe files: readers fill slots of a ring, workers pack and checksum them,
+ * stripe writers append them. The ring is the only buffer, so a slow disk holds up the readers and memory stays
+ * bounded.
+ *
+ * <p>After the first failure nothing more is read or written, but slots go on around the ring until all are given
+ * back: no thread is left waiting for another that is gone.
+ */
+final class MemoryPipeline implements Closeable {
+    private final Arena arena = Arena.ofShared();
+    private final Disruptor<Slot> disruptor;
+    private final RingBuffer<Slot> ring;
+    private final ExecutorService readers;
+    private final List<Thread> threads = new ArrayList<>();
+    private final List<Packer> packers = new ArrayList<>();
+    private final List<CompletableFuture<MemoryResult>> results = new ArrayList<>();
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final WriteMeter meter;
+    private boolean closed;
+
+    /** @param cipher null when the checkpoint is not encrypted */
+    MemoryPipeline(int node, WriterOptions options, List<StripeWriter> stripes, ImageCipher cipher) throws IOException {
+        meter = options.meter();
+        int slots = Integer.highestOneBit((int) Math.min(1 << 16, options.bufferBytes() / Slot.BYTES));
+        PageBuffers buffers = new PageBuffers(arena, slots + options.workers()); // compression takes a second one
+        QuietWait quiet = new QuietWait();
+        disruptor = new Disruptor<>(() -> new Slot(buffers), slots, task -> thread("udckpt-image-" + node, options.courtesy(), task, threads),
+                ProducerType.MULTI, quiet);
+        quiet.on(disruptor.getRingBuffer());
+        disruptor.setDefaultExceptionHandler(new Failing());
+        List<EventHandler<Slot>> handlers = new ArrayList<>();
+        for (int i = 0; i < options.workers(); i++) {
+            packers.add(new Packer(options, cipher));
+            handlers.add(packer(i, options.workers(), packers.get(i)));
+        }
+        List<EventHandler<Slot>> writers = new ArrayList<>();
+        for (int i = 0; i < stripes.size(); i++) {
+            writers.add(writer(i, stripes));
+        }
+        disruptor.handleEventsWith(array(handlers)).then(array(writers));
+        ring = disruptor.start();
+        AtomicInteger number = new AtomicInteger();
+        readers = Executors.newFixedThreadPool(options.readers(),
+                task -> thread("udckpt-read-" + node + "-" + number.getAndIncrement(), options.courtesy(), task, null));
+    }
+
+    private Thread thread(String name, Courtesy courtesy, Runnable task, List<Thread> list) {
+        Thread thread = Thread.ofPlatform().daemon().name(name).unstarted(() -> {
+            try {
+                courtesy.begin();
+            } catch (IOException | RuntimeException | Error e) {
+                fail(e); // and goes on: the others wait for it
+            }
+            task.run();
+        });
+        if (list != null) {
+            list.add(thread);
+        }
+        return thread;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static EventHandler<Slot>[] array(List<EventHandler<Slot>> handlers) {
+        return handlers.toArray(EventHandler[]::new);
+    }
+
+    private EventHandler<Slot> packer(int index, int count, Packer packer) {
+        return (slot, sequence, endOfBatch) -> {
+            if (sequence % count == index && failure.get() == null) {
+                packer.pack(slot);
+            }
+        };
+    }
+
+    private EventHandler<Slot> writer(int index, List<StripeWriter> stripes) {
+        StripeWriter stripe = stripes.get(index);
+        return (slot, sequence, endOfBatch) -> {
+            if (sequence % stripes.size() == index) {
+                stripe.accept(slot, this);
+            }
+            if (endOfBatch) {
+                stripe.flush(this);
+            }
+        };
+    }
+
+    /** Queues a process; its result also fails with any other process's failure, since the checkpoint then does. */
+    synchronized CompletableFuture<MemoryResult> submit(MemoryJob job) {
+        readers.execute(() -> job.produce(this));
+        results.add(job.result());
+        return job.result();
+    }
+
+    /** Claims a slot (waiting while the ring is full), has it filled and passes it on. */
+    void publish(Consumer<Slot> filler) {
+        long sequence = ring.next();
+        try {
+            filler.accept(ring.get(sequence));
+        } finally {
+            ring.publish(sequence);
+        }
+    }
+
+    WriteMeter meter() {
+        return meter;
+    }
+
+    /** The first thing that went wrong, null as long as nothing has. */
+    Throwable failure() {
+        return failure.get();
+    }
+
+    void fail(Throwable cause) {
+        failure.compareAndSet(null, cause);
+    }
+
+    /** Waits for all processes queued so far; their failures are in {@link #failure()}. */
+    void await() {
+        List<CompletableFuture<MemoryResult>> queued;
+        synchronized (this) {
+            queued = List.copyOf(results);
+        }
+        for (CompletableFuture<MemoryResult> result : queued) {
+            result.handle((value, error) -> null).join();
+        }
+    }
+
+    /** Stops everything; unfinished processes fail. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        fail(new java.util.concurrent.CancellationException("the checkpoint was given up"));
+        await();
+        readers.shutdown();
+        disruptor.shutdown();
+        for (Thread thread : threads) {
+            join(thread);
+        }
+        packers.forEach(Packer::close);
+        arena.close();
+    }
+
+    private static void join(Thread thread) {
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Handlers must outlive their failures: see the class comment. */
+    private final class Failing implements ExceptionHandler<Slot> {
+        @Override
+        public void handleEventException(Throwable cause, long sequence, Slot slot) {
+            fail(cause);
+        }
+
+        @Override
+        public void handleOnStartException(Throwable cause) {
+            fail(cause);
+        }
+
+        @Override
+        public void handleOnShutdownException(Throwable cause) {
+            fail(cause);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+package org.udckpt.image.write;
+
+import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.block.Chunk;
+
+/** What one node contributes to a checkpoint: what the manifest has to say about it, and what the next one wants to know. */
+record NodePart(Manifest.Node node, List<Manifest.FileEntry> files, long bytes, long writeNanos, List<HashedChunk> chunks) {
+    /** The older checkpoints in whose blocks some of the memory is. */
+    SortedSet<Long> bases(long checkpoint) {
+        SortedSet<Long> bases = new TreeSet<>();
+        for (HashedChunk one : chunks) {
+            if (one.chunk().kind() == Chunk.Kind.DATA && one.chunk().checkpoint() != checkpoint) {
+                bases.add(one.chunk().checkpoint());
+            }
+        }
+        return bases;
+    }
+}

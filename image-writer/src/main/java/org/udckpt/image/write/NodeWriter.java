@@ -1,0 +1,173 @@
+package org.udckpt.image.write;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.udckpt.image.ImageNames;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.Range;
+import org.udckpt.image.block.Block;
+import org.udckpt.image.block.Chunk;
+import org.udckpt.image.table.RecordTable;
+
+/**
+ * Writes one node's share of a checkpoint: its processes' memory into stripe files, and tables about them.
+ * Thread-safe.
+ */
+public final class NodeWriter implements Closeable {
+    static final String LATENCY = "write-latency";
+
+    private final WriteTarget target;
+    private final WriterOptions options;
+    private final Manifest.Node node;
+    private final History previous;
+    private final List<Manifest.FileEntry> files = new ArrayList<>();
+    private final Set<String> tables = new HashSet<>(Set.of(ImageNames.CHUNKS, ImageNames.BLOCKS, LATENCY));
+    private final Set<Integer> processes = new HashSet<>();
+    private final List<StripeWriter> stripes = new ArrayList<>();
+    private MemoryPipeline pipeline;
+    private long bytes;
+    private long begin;
+    private boolean finished;
+    private Exception broken;
+
+    /** @param previous what older checkpoints have; null: store everything */
+    NodeWriter(WriteTarget target, Manifest.Node node, WriterOptions options, History previous) {
+        this.target = target;
+        this.node = node;
+        this.options = options;
+        this.previous = previous;
+    }
+
+    /**
+     * Starts to write memory of a process, and returns at once.
+     *
+     * @param process any number that is unique in this node's share
+     * @param ranges  in any order, not overlapping; a range is stored in pieces, zero pages by name only
+     * @param source  read from other threads until the result is there
+     * @return completes when all is in the stripe files (not yet durable), or fails with what went wrong in this
+     *         or any other process of the node: then the checkpoint cannot be committed
+     * @throws IllegalArgumentException for overlapping ranges or a process that was given before
+     * @throws IOException              when the stripe files cannot be made
+     */
+    public synchronized CompletableFuture<MemoryResult> memory(int process, List<Range> ranges, PageSource source)
+            throws IOException {
+        checkOpen();
+        List<Range> sorted = ranges.stream().sorted(Comparator.comparingLong(Range::address)).toList();
+        for (int i = 1; i < sorted.size(); i++) {
+            if (sorted.get(i - 1).end() > sorted.get(i).address()) {
+                throw new IllegalArgumentException("process " + process + ": " + sorted.get(i - 1) + " overlaps " + sorted.get(i));
+            }
+        }
+        if (!processes.add(process)) {
+            throw new IllegalArgumentException("process " + process + " was given twice");
+        }
+        if (pipeline == null) {
+            try {
+                start();
+            } catch (IOException | RuntimeException e) {
+                broken = e; // as a table that failed
+                throw e;
+            }
+        }
+        long length = sorted.stream().mapToLong(Range::length).sum();
+        bytes += length;
+        options.meter().expect(length);
+        return pipeline.submit(new MemoryJob(process, sorted, source, previous == null ? null : previous.pages(node.index(), process)));
+    }
+
+    private void start() throws IOException {
+        begin = System.nanoTime();
+        for (int i = 0; i < options.stripes(); i++) {
+            Path file = target.directory().resolve(ImageNames.stripe(node.index(), i));
+            stripes.add(new StripeWriter(i, file, options.storage().create(file, options.direct()), new StripeLog(target.id()), options.courtesy().rate()));
+        }
+        pipeline = new MemoryPipeline(node.index(), options, stripes, target.cipher());
+    }
+
+    /**
+     * Writes a table of this node; see {@link RecordTable} for what a record may hold.
+     *
+     * @param name a-z, 0-9 and -, each once; "chunks", "blocks" and "write-latency" are taken
+     */
+    public synchronized <T> void table(String name, Class<T> type, List<? extends T> rows) throws IOException {
+        checkOpen();
+        String file = ImageNames.nodeTable(node.index(), name);
+        if (!tables.add(name)) {
+            throw new IllegalArgumentException("table '" + name + "' was written before, or is the image's own");
+        }
+        try {
+            files.add(target.table(file, type, rows));
+        } catch (IOException | RuntimeException e) {
+            // Whoever catches this must not be able to commit without the table.
+            broken = e;
+            throw e;
+        }
+    }
+
+    /** Waits for all memory, makes the stripe files durable and writes the tables about them. */
+    synchronized NodePart finish() throws IOException {
+        checkOpen();
+        finished = true;
+        if (broken != null) {
+            throw asIoException(broken);
+        }
+        long nanos = 0;
+        List<HashedChunk> chunks = List.of();
+        if (pipeline != null) {
+            pipeline.await();
+            if (pipeline.failure() != null) {
+                throw asIoException(pipeline.failure());
+            }
+            pipeline.close();
+            for (StripeWriter stripe : stripes) {
+                files.add(stripe.finish(target.tableName(ImageNames.nodeTable(node.index(), ImageNames.BLOCKS))));
+                options.meter().finished(stripe.latencies());
+            }
+            nanos = System.nanoTime() - begin;
+            List<StripeLog> logs = stripes.stream().map(StripeWriter::log).toList();
+            chunks = StripeLog.chunks(logs);
+            files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.CHUNKS), Chunk.class, chunks.stream().map(HashedChunk::chunk).toList()));
+            files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.BLOCKS), Block.class, StripeLog.blocks(logs)));
+            files.add(target.table(ImageNames.nodeTable(node.index(), LATENCY), WriteLatency.class, stripes.stream().map(StripeWriter::latency).toList()));
+        }
+        return new NodePart(node, List.copyOf(files), bytes, nanos, chunks);
+    }
+
+    private IOException asIoException(Throwable failure) {
+        return failure instanceof IOException io ? io
+                : new IOException("node " + node.index() + " (" + node.host() + "): could not be written: " + failure, failure);
+    }
+
+    private void checkOpen() {
+        if (finished) {
+            throw new IllegalStateException("node " + node.index() + ": its checkpoint is being committed, or is given up");
+        }
+    }
+
+    /** Stops what is still going on; files stay for the checkpoint's writer to remove. */
+    @Override
+    public synchronized void close() throws IOException {
+        finished = true;
+        if (pipeline != null) {
+            pipeline.close();
+        }
+        IOException first = null;
+        for (StripeWriter stripe : stripes) {
+            try {
+                stripe.close();
+            } catch (IOException e) {
+                first = first == null ? e : first;
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+}

@@ -1,0 +1,11 @@
+package org.udckpt.image.write;
+
+/** The phases of a checkpoint, in order. The application stands still from the first to {@link #RESUME}. */
+public enum Phase {
+    SUSPEND, DRAIN, SNAPSHOT, RESUME, WRITE, COMMIT;
+
+    /** Whether the application stands still in this phase. */
+    public boolean stops() {
+        return compareTo(RESUME) <= 0;
+    }
+}

@@ -1,0 +1,45 @@
+package org.udckpt.image.write;
+
+import java.util.List;
+import org.udckpt.image.Range;
+import org.udckpt.image.block.Chunk;
+
+/** What the checkpoint before has of one process, by page. Thread-safe, immutable. */
+final class ProcessPages {
+    private final HashedChunk[] chunks;
+
+    /** @param chunks with stored bytes, by address */
+    ProcessPages(List<HashedChunk> chunks) {
+        this.chunks = chunks.toArray(HashedChunk[]::new);
+    }
+
+    /** The number of the chunk that has the same page at this address; -1 when there is none. */
+    int find(long address, long high, long low) {
+        int from = 0;
+        int to = chunks.length - 1;
+        while (from <= to) {
+            int middle = from + to >>> 1;
+            Chunk chunk = chunks[middle].chunk();
+            if (address < chunk.address()) {
+                to = middle - 1;
+            } else if (address >= chunk.end()) {
+                from = middle + 1;
+            } else {
+                int page = (int) ((address - chunk.address()) / Range.PAGE);
+                long[] hashes = chunks[middle].hashes();
+                return hashes[2 * page] == high && hashes[2 * page + 1] == low ? middle : -1;
+            }
+        }
+        return -1;
+    }
+
+    Chunk chunk(int number) {
+        return chunks[number].chunk();
+    }
+
+    /** Where the page of {@code address} is in the block of chunk {@code number}. */
+    int within(int number, long address) {
+        Chunk chunk = chunks[number].chunk();
+        return chunk.within() + (int) (address - chunk.address());
+    }
+}

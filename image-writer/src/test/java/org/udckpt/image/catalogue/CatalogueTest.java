@@ -1,0 +1,192 @@
+package org.udckpt.image.catalogue;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.ImageNames;
+import org.udckpt.image.Images;
+import org.udckpt.image.WriterMain;
+import org.udckpt.image.directory.WriterLease;
+import org.udckpt.image.write.CheckpointWriter;
+
+@Timeout(180)
+class CatalogueTest {
+    @TempDir
+    Path temp;
+
+    private Path parent() {
+        return temp.resolve("c");
+    }
+
+    private Catalogue catalogue() {
+        return new Catalogue(parent(), Images.KEY);
+    }
+
+    private long write() throws IOException {
+        return Images.write(parent(), Images.options(), Images.processes(new Random(1), 1)).id();
+    }
+
+    private List<String> states() throws IOException {
+        return catalogue().list().stream().map(entry -> entry.id() + " " + entry.state()).toList();
+    }
+
+    @Test
+    void statesAreTold() throws Exception {
+        write();
+        write();
+        Files.delete(parent().resolve("ckpt-0002/node-0000.stripe-00"));
+        try (CheckpointWriter writer = CheckpointWriter.create(parent(), Images.options())) {
+            assertEquals("ckpt-0003", writer.name());
+            assertEquals(List.of("1 COMPLETE", "2 CORRUPT", "3 INCOMPLETE"), states());
+            assertTrue(catalogue().list().get(2).inProgress());
+            assertEquals(1, catalogue().newestComplete().orElseThrow().id());
+        }
+        assertEquals(List.of("1 COMPLETE", "2 CORRUPT"), states());
+        assertTrue(catalogue().list().get(1).problem().getMessage().contains("node-0000.stripe-00: not there"));
+    }
+
+    @Test
+    void numbersAreNotGivenOutTwice() throws Exception {
+        assertEquals(1, write());
+        CheckpointWriter.create(parent(), Images.options()).close();
+        assertEquals(3, write());
+        catalogue().remove(catalogue().newestComplete().orElseThrow());
+        assertEquals(4, write());
+        // Also when the sequence is lost, as in a copy of the directory.
+        Files.delete(parent().resolve(ImageNames.SEQUENCE));
+        assertEquals(5, write());
+        Files.writeString(parent().resolve(ImageNames.SEQUENCE), "x");
+        assertTrue(assertThrows(ImageError.Corrupt.class, this::write).getMessage().contains("remove the file"));
+    }
+
+    @Test
+    void numbersBeyondFourDigitsSortAsNumbers() throws Exception {
+        Files.createDirectory(parent());
+        Files.writeString(parent().resolve(ImageNames.SEQUENCE), "9998\n");
+        write();
+        write();
+        assertEquals(List.of("9999 COMPLETE", "10000 COMPLETE"), states());
+        assertEquals(10000, catalogue().newestComplete().orElseThrow().id());
+    }
+
+    @Test
+    void pruningKeepsTheNewestComplete() throws Exception {
+        for (int i = 0; i < 4; i++) {
+            write();
+        }
+        assertEquals(2, catalogue().prune(2).size());
+        assertEquals(List.of("3 COMPLETE", "4 COMPLETE"), states());
+        assertEquals(0, catalogue().prune(2).size());
+        assertThrows(IllegalArgumentException.class, () -> catalogue().prune(0));
+    }
+
+    @Test
+    void pruningTwiceAtOnceRemovesEachOnce() throws Exception {
+        for (int i = 0; i < 5; i++) {
+            write();
+        }
+        int removed = 0;
+        try (var threads = Executors.newFixedThreadPool(3)) {
+            Callable<Integer> prune = () -> catalogue().prune(2).size();
+            for (var count : threads.invokeAll(List.of(prune, prune, prune))) {
+                removed += count.get();
+            }
+        }
+        assertEquals(3, removed);
+        assertEquals(List.of("4 COMPLETE", "5 COMPLETE"), states());
+    }
+
+    @Test
+    void pruningWaitsForTheNewestToVerify() throws Exception {
+        write();
+        write();
+        Path stripe = parent().resolve("ckpt-0002/node-0000.stripe-00");
+        try (RandomAccessFile file = new RandomAccessFile(stripe.toFile(), "rw")) {
+            int old = file.read();
+            file.seek(0);
+            file.write(old ^ 1);
+        }
+        ImageError.Corrupt error = assertThrows(ImageError.Corrupt.class, () -> catalogue().prune(1));
+        assertEquals(stripe, error.file());
+        assertEquals(List.of("1 COMPLETE", "2 COMPLETE"), states());
+        // A corrupt one does not count: the last good one stays.
+        Files.delete(stripe);
+        assertEquals(0, catalogue().prune(1).size());
+        assertEquals(List.of("1 COMPLETE", "2 CORRUPT"), states());
+    }
+
+    @Test
+    void leftoversOfADeadWriterAreCleaned() throws Exception {
+        write();
+        Process writer = WriterMain.start(parent(), 0);
+        try {
+            assertEquals("2", writer.inputReader().readLine());
+            assertEquals(List.of("1 COMPLETE", "2 INCOMPLETE"), states());
+            assertTrue(catalogue().list().get(1).inProgress());
+            assertEquals(List.of(), catalogue().clean());
+        } finally {
+            writer.destroyForcibly().waitFor();
+        }
+        assertFalse(catalogue().list().get(1).inProgress());
+        assertEquals(1, catalogue().clean().size());
+        assertEquals(List.of("1 COMPLETE"), states());
+        assertEquals(3, write());
+    }
+
+    @Test
+    void aWriterOnAnotherMachineIsLeftAlone() throws Exception {
+        Path directory = parent().resolve("ckpt-0001");
+        Files.createDirectories(directory);
+        Files.write(directory.resolve(ImageNames.WRITER), new WriterLease("elsewhere", "another-boot", "pid:[1]", 1, 1).encode());
+        assertTrue(catalogue().list().getFirst().inProgress());
+        assertEquals(List.of(), catalogue().clean());
+    }
+
+    @Test
+    void writersInThreadsAndProcessesDoNotCollide() throws Exception {
+        List<Process> processes = new ArrayList<>();
+        List<Long> ids = new ArrayList<>();
+        try (var threads = Executors.newFixedThreadPool(3)) {
+            Files.createDirectory(parent());
+            processes.add(WriterMain.start(parent(), 4));
+            processes.add(WriterMain.start(parent(), 4));
+            List<Callable<Long>> tasks = new ArrayList<>();
+            for (int i = 0; i < 9; i++) {
+                tasks.add(this::write);
+            }
+            for (var id : threads.invokeAll(tasks)) {
+                ids.add(id.get());
+            }
+            for (Process process : processes) {
+                for (int i = 0; i < 4; i++) {
+                    String line = process.inputReader().readLine();
+                    assertNotNull(line, "a writer ended early");
+                    ids.add(Long.parseLong(line));
+                }
+            }
+        } finally {
+            for (Process process : processes) {
+                process.destroyForcibly().waitFor();
+            }
+        }
+        assertEquals(17, new HashSet<>(ids).size(), ids.toString());
+        assertEquals(17, catalogue().list().stream().filter(entry -> entry.state() == Catalogue.State.COMPLETE).count());
+    }
+}

@@ -1,0 +1,73 @@
+package org.udckpt.image.key;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(90)
+class ImageKeyTest {
+    @TempDir
+    Path temp;
+
+    @Test
+    void theFirstUseMakesAKeyAndLaterOnesFindIt() throws Exception {
+        Path file = temp.resolve("config/udckpt/key");
+        ImageKey first = ImageKey.ofUser(Map.of("UDCKPT_KEY_FILE", file.toString()));
+        assertEquals(first.id(), ImageKey.load(file).id());
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+        assertNotEquals(first.id(), ImageKey.load(temp.resolve("other")).id());
+        assertFalse(first.toString().contains(Files.readString(file).strip()));
+        try (var files = Files.list(file.getParent())) {
+            assertEquals(List.of(file), files.toList());
+        }
+    }
+
+    @Test
+    void firstUsesAtOnceAgree() throws Exception {
+        Path file = temp.resolve("key");
+        try (var threads = Executors.newFixedThreadPool(8)) {
+            HashSet<String> ids = new HashSet<>();
+            Callable<String> use = () -> ImageKey.load(file).id();
+            for (Future<String> id : threads.invokeAll(Collections.nCopies(32, use))) {
+                ids.add(id.get());
+            }
+            assertEquals(1, ids.size());
+        }
+    }
+
+    @Test
+    void aKeyThatOthersReadIsRefused() throws Exception {
+        Path file = temp.resolve("key");
+        ImageKey.load(file);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
+        IOException error = assertThrows(IOException.class, () -> ImageKey.load(file));
+        assertTrue(error.getMessage().contains(file.toString()) && error.getMessage().contains("chmod 600"), error.getMessage());
+    }
+
+    @Test
+    void whatIsNoKeyIsRefused() throws Exception {
+        Path file = temp.resolve("key");
+        for (String content : List.of("", "zz", "ab".repeat(31), "ab".repeat(33), "xy".repeat(32))) {
+            Files.writeString(file, content);
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+            assertTrue(assertThrows(IOException.class, () -> ImageKey.load(file)).getMessage().contains("not a key"), content);
+        }
+    }
+}
