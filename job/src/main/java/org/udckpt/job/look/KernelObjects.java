@@ -8,6 +8,7 @@ import org.udckpt.process.linux.TcpAddress;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.TcpSocket;
+import org.udckpt.process.model.TerminalObject;
 
 /** The kernel objects of a checkpoint, by id: what its descriptors name. */
 public final class KernelObjects {
@@ -34,6 +35,7 @@ public final class KernelObjects {
 
     public KernelObjects(JobImage image) {
         image.objects().forEach(object -> objects.put(object.id(), new Named(object.getClass().getSimpleName(), name(object), position(object))));
+        image.terminals().forEach(object -> objects.put(object.id(), new Named(object.getClass().getSimpleName(), name(object), -1)));
         image.tcpSockets().forEach(socket -> objects.put(socket.id(), new Named("TcpSocket", name(socket), -1)));
     }
 
@@ -68,6 +70,13 @@ public final class KernelObjects {
             case KernelObject.DirectoryOrDevice file -> file.path();
             case KernelObject.PseudoFile file -> file.path();
             case KernelObject.StandardStream stream -> new String[] {"input", "output", "error"}[stream.stream()];
+        };
+    }
+
+    private static String name(TerminalObject object) {
+        return switch (object) {
+            case TerminalObject.Terminal terminal -> "/dev/pts/" + terminal.number();
+            case TerminalObject.TerminalEnd end -> end.master() ? "master" : "slave";
         };
     }
 

@@ -23,6 +23,7 @@ import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.TcpSocket;
+import org.udckpt.process.model.TerminalObject;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.model.VectorLayout;
 import org.udckpt.process.model.Zombie;
@@ -34,6 +35,7 @@ public final class ImageTables {
     private static final String ADDRESSES = "addresses";
     private static final String MEMORY = "memory";
     private static final String TCP_SOCKETS = "tcp-sockets";
+    private static final String TERMINALS = "terminals";
     private static final String PROCESSES = "processes";
     private static final String THREADS = "threads";
     private static final String REGIONS = "regions";
@@ -79,6 +81,9 @@ public final class ImageTables {
         if (!image.tcpSockets().isEmpty()) {
             node.table(TCP_SOCKETS, TcpSocket.class, image.tcpSockets());
         }
+        if (!image.terminals().isEmpty()) {
+            node.table(TERMINALS, TerminalObject.class, image.terminals());
+        }
     }
 
     public static JobState readState(CheckpointReader reader) throws IOException {
@@ -111,7 +116,7 @@ public final class ImageTables {
         return new JobImage(reader.table(PROCESSES, ProcessState.class), reader.table(THREADS, ThreadState.class), reader.table(REGIONS, Region.class),
                 reader.table(DESCRIPTORS, Descriptor.class), reader.table(OBJECTS, KernelObject.class), reader.table(TIMERS, PosixTimer.class),
                 reader.table(ZOMBIES, Zombie.class), only(reader, CLOCKS, Clocks.class), vectors(reader),
-                reader.tableIfThere(TCP_SOCKETS, TcpSocket.class));
+                reader.tableIfThere(TCP_SOCKETS, TcpSocket.class), reader.tableIfThere(TERMINALS, TerminalObject.class));
     }
 
     /** Images that were made before this table was have none. */

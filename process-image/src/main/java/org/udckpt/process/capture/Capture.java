@@ -23,6 +23,7 @@ import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.TcpSocket;
+import org.udckpt.process.model.TerminalObject;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.model.Zombie;
 import org.udckpt.process.trace.TracerThread;
@@ -37,6 +38,7 @@ public final class Capture implements AutoCloseable {
     private final List<Descriptor> descriptors;
     private final List<KernelObject> objects;
     private final List<TcpSocket> tcpSockets;
+    private final List<TerminalObject> terminals;
     private final List<ContentCopy> copies;
     private final Map<TracedProcess, List<Region>> regions;
     private final Clocks clocks;
@@ -48,6 +50,7 @@ public final class Capture implements AutoCloseable {
         this.descriptors = stop.reader.descriptors();
         this.objects = stop.table.objects();
         this.tcpSockets = stop.table.tcpSockets();
+        this.terminals = stop.table.terminals();
         this.copies = stop.memory.copies();
         this.regions = stop.regions;
         this.clocks = stop.clocks;
@@ -207,7 +210,7 @@ public final class Capture implements AutoCloseable {
             }
         }
         return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, allRegions), timers, zombies, clocks,
-                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets);
+                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals);
     }
 
     /** One per process, then one per shared object that is not empty. */

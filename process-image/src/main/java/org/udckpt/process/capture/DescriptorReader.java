@@ -27,6 +27,7 @@ final class DescriptorReader {
     private final SocketReader sockets;
     private final PipeReader pipes;
     private final AnonymousReader anonymous;
+    private final TerminalReader terminals;
     private final List<Descriptor> descriptors = new ArrayList<>();
 
     DescriptorReader(CaptureRequest.StandardStreams streams, ObjectTable table, MemoryObjects memory) {
@@ -36,6 +37,7 @@ final class DescriptorReader {
         this.sockets = new SocketReader(table);
         this.pipes = new PipeReader(table);
         this.anonymous = new AnonymousReader(table);
+        this.terminals = new TerminalReader(table);
     }
 
     List<Descriptor> descriptors() {
@@ -44,6 +46,7 @@ final class DescriptorReader {
 
     /** All descriptors of {@code process}; roots before their children, so that the library's are known in the children. */
     void read(TracedProcess process, CaptureRequest.Root root) {
+        terminals.seen(process);
         int pmi = process.parent == null ? pmi(root) : CaptureRequest.NONE;
         CaptureRequest.Library library = process.library;
         int[] owned = library == null ? new int[0] : library.ownedDescriptors();
@@ -72,6 +75,7 @@ final class DescriptorReader {
         pipes.finish();
         sockets.finish();
         anonymous.finish();
+        terminals.finish();
     }
 
     private long create(OpenDescriptor open, int control, int pmi) {
@@ -144,6 +148,9 @@ final class DescriptorReader {
     }
 
     private long device(OpenDescriptor open) {
+        if (TerminalReader.isTerminal(open.stat())) {
+            return terminals.read(open);
+        }
         for (long harmless : HARMLESS) {
             if (open.stat().rawDevice() == harmless) {
                 return add(id -> new DirectoryOrDevice(id, open.link(), open.openFlags(), 0));

@@ -8,6 +8,7 @@ import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.TcpSocket;
+import org.udckpt.process.model.TerminalObject;
 
 /**
  * The kernel objects of a capture, each once. Two descriptors are the same open file when kcmp(2) says so; only those
@@ -22,6 +23,7 @@ final class ObjectTable {
 
     private final List<KernelObject> objects = new ArrayList<>();
     private final List<TcpSocket> tcpSockets = new ArrayList<>();
+    private final List<TerminalObject> terminals = new ArrayList<>();
     private final Map<String, List<Known>> byLink = new HashMap<>();
     private long lastId;
 
@@ -37,12 +39,20 @@ final class ObjectTable {
         tcpSockets.add(socket);
     }
 
+    void add(TerminalObject terminal) {
+        terminals.add(terminal);
+    }
+
     List<KernelObject> objects() {
         return objects;
     }
 
     List<TcpSocket> tcpSockets() {
         return tcpSockets;
+    }
+
+    List<TerminalObject> terminals() {
+        return terminals;
     }
 
     /** The id of the same open file seen before, or -1. */

@@ -10,10 +10,10 @@ import java.util.List;
  */
 public record JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
         List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors,
-        List<TcpSocket> tcpSockets) {
-    /** Without TCP sockets. */
+        List<TcpSocket> tcpSockets, List<TerminalObject> terminals) {
+    /** Without TCP sockets and terminals. */
     public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
             List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors) {
-        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, List.of());
+        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, List.of(), List.of());
     }
 }

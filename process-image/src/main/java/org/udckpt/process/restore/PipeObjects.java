@@ -2,12 +2,13 @@ package org.udckpt.process.restore;
 
 import java.util.Arrays;
 import java.util.List;
+import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.KernelObject;
 
 /** Makes pipes and FIFOs with what was in them. */
 final class PipeObjects {
-    private static final int F_SETFL = 4, F_SETPIPE_SZ = 1031, CHUNK = 32768, ACCESS = 3;
+    private static final int F_SETFL = 4, F_SETPIPE_SZ = 1031, MKNOD = 133, S_IFIFO = 0010000, CHUNK = 32768, ACCESS = 3;
 
     private PipeObjects() {}
 
@@ -40,9 +41,15 @@ final class PipeObjects {
         return new long[] {handles.lift(maker, read), handles.lift(maker, write)};
     }
 
-    /** Open both ways, so that no open of it waits for the other side (fifo(7)). */
+    /** Open both ways, so that no open of it waits for the other side (fifo(7)). One that is gone comes back, its bytes do anyway. */
     private static long[] named(Puppet maker, String path, Handles handles) {
-        long both = handles.lift(maker, maker.call("open " + path, Syscall.OPEN, maker.string(path), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0));
+        long opened = maker.tryCall(Syscall.OPEN, maker.string(path), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
+        if (opened == -LinuxError.ENOENT) {
+            Directories.above(maker, path);
+            maker.call("make fifo " + path, MKNOD, maker.string(path), S_IFIFO | 0600, 0);
+            opened = maker.call("open " + path, Syscall.OPEN, maker.string(path), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
+        }
+        long both = handles.lift(maker, LinuxError.check(opened, maker.name() + ": open " + path));
         return new long[] {both, both};
     }
 

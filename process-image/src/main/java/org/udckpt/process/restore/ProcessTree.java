@@ -19,6 +19,7 @@ import org.udckpt.process.model.Zombie;
 final class ProcessTree {
     private final JobImage image;
     private final RestoreTarget target;
+    private final TerminalObjects terminals;
     private final List<Integer> stubs = new ArrayList<>();
     private final Map<Integer, Puppet> puppets = new LinkedHashMap<>();
     private final Map<Integer, List<ProcessState>> children = new HashMap<>();
@@ -27,9 +28,10 @@ final class ProcessTree {
     private final Map<Integer, Puppet> leaders = new HashMap<>();
     private final Map<Puppet, Puppet> borrowed = new LinkedHashMap<>();
 
-    ProcessTree(JobImage image, RestoreTarget target) {
+    ProcessTree(JobImage image, RestoreTarget target, TerminalObjects terminals) {
         this.image = image;
         this.target = target;
+        this.terminals = terminals;
         this.pids = image.processes().stream().map(ProcessState::pid).collect(Collectors.toSet());
         for (ProcessState process : image.processes()) {
             children.computeIfAbsent(process.parentPid(), parent -> new ArrayList<>()).add(process);
@@ -43,10 +45,16 @@ final class ProcessTree {
             int hostPid = target.stub(root.pid());
             stubs.add(hostPid);
             StubLayout layout = StubLayout.of(hostPid);
-            hole = hole == 0 ? Hole.find(image, layout) : hole;
-            grow(root, Puppet.seize(root.rank(), root.pid(), hostPid, layout.systemCallInstruction(hostPid), hole));
+            boolean first = hole == 0;
+            hole = first ? Hole.find(image, layout) : hole;
+            Puppet puppet = Puppet.seize(root.rank(), root.pid(), hostPid, layout.systemCallInstruction(hostPid), hole);
+            if (first) {
+                terminals.make(puppet);
+            }
+            grow(root, puppet);
         }
         joinGroups();
+        image.processes().stream().filter(process -> process.session() == process.pid()).forEach(leader -> terminals.foreground(puppets.get(leader.pid())));
         image.zombies().forEach(this::bury);
         endLeaders();
         return puppets;
@@ -68,6 +76,7 @@ final class ProcessTree {
         }
         if (leader) {
             puppet.call("setsid", Syscall.SETSID);
+            terminals.control(puppet);
         }
         for (ProcessState child : born) {
             if (!(leader && older(child, process))) {

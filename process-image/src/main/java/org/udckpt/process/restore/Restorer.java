@@ -45,12 +45,12 @@ public final class Restorer {
     private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target, long lazyFrom) {
         this.image = image;
         this.target = target;
-        this.tree = new ProcessTree(image, target);
         memory.forEach(source -> (source.process() ? privateContents : sharedContents).put(source.id(), source));
         image.objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).forEach(m -> sharedMemories.put(m.id(), m));
         this.regions = image.regions().stream().collect(Collectors.groupingBy(Region::pid));
         this.timers = image.timers().stream().collect(Collectors.groupingBy(PosixTimer::pid));
         this.handles = new Handles(1 + Math.max(2, image.descriptors().stream().mapToInt(Descriptor::fd).max().orElse(2)));
+        this.tree = new ProcessTree(image, target, new TerminalObjects(image.terminals(), handles));
         this.lazy = LazyProcesses.plan(image.processes(), this::regionsOf, privateContents, lazyFrom, target);
     }
 

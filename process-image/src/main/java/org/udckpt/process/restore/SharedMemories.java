@@ -39,6 +39,7 @@ final class SharedMemories {
         if (fd != -LinuxError.ENOENT) {
             return LinuxError.check(fd, maker.name() + ": open " + memory.path());
         }
+        Directories.above(maker, memory.path());
         fd = maker.call("make " + memory.path(), Syscall.OPEN, maker.string(memory.path()), flags | Syscall.O_CREAT | Syscall.O_EXCL, 0600);
         maker.call("chmod " + memory.path(), FCHMOD, fd, memory.mode() & 07777);
         return fd;

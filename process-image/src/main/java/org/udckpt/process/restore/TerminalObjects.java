@@ -1,0 +1,148 @@
+package org.udckpt.process.restore;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.TerminalObject;
+import org.udckpt.process.model.TerminalObject.Terminal;
+import org.udckpt.process.model.TerminalObject.TerminalEnd;
+
+/**
+ * Makes pseudo-terminals, in a /dev/pts of the job's own, so that each has its old number. They come before the processes have
+ * children: a session's controlling terminal is what its leader had when its members were forked.
+ */
+final class TerminalObjects {
+    private static final int MOUNT = 165, MS_NOSUID = 2, MS_NOEXEC = 8, MS_BIND = 4096, F_SETFL = 4, ACCESS = 3, O_NOCTTY = 0400;
+    private static final int NUMBERS_MOST = 4096;
+
+    private final List<TerminalObject> objects;
+    private final Handles handles;
+
+    TerminalObjects(List<TerminalObject> objects, Handles handles) {
+        this.objects = objects;
+        this.handles = handles;
+    }
+
+    /** Once, in the job's first process. */
+    void make(Puppet maker) {
+        if (objects.isEmpty()) {
+            return;
+        }
+        Attributes.raiseLimits(maker);
+        mount(maker);
+        List<Terminal> terminals = objects(Terminal.class).toList();
+        int most = terminals.stream().mapToInt(Terminal::number).max().orElse(-1);
+        if (most >= NUMBERS_MOST) {
+            throw maker.unsupported("it has terminal /dev/pts/" + most + "; up to " + (NUMBERS_MOST - 1) + " can be made again");
+        }
+        List<Long> unused = new ArrayList<>();
+        for (int number = 0; number <= most; number++) { // the kernel gives the lowest number that is free
+            long master = open(maker);
+            int wanted = number;
+            terminals.stream().filter(one -> one.number() == wanted).findFirst().ifPresentOrElse(one -> fill(maker, one, master), () -> unused.add(master));
+        }
+        unused.forEach(master -> maker.call("close", Syscall.CLOSE, master));
+        objects(TerminalEnd.class).filter(end -> end.terminal() == 0).forEach(end -> orphan(maker, end)); // whose number nobody asks for
+    }
+
+    private static void mount(Puppet maker) {
+        long result = maker.tryCall(MOUNT, maker.string("devpts"), maker.string("/dev/pts"), maker.string("devpts"), MS_NOSUID | MS_NOEXEC,
+                maker.string("newinstance,ptmxmode=0666,mode=0620"));
+        if (result < 0) {
+            throw maker.unsupported("it has pseudo-terminals, and its own /dev/pts cannot be mounted: " + LinuxError.name((int) -result));
+        }
+        maker.call("mount /dev/ptmx", MOUNT, maker.string("/dev/pts/ptmx"), maker.string("/dev/ptmx"), 0, MS_BIND, 0);
+    }
+
+    private long open(Puppet maker) {
+        return handles.lift(maker, maker.call("open /dev/ptmx", Syscall.OPEN, maker.string("/dev/ptmx"), Syscall.O_RDWR | O_NOCTTY | Syscall.O_CLOEXEC, 0));
+    }
+
+    private static void unlock(Puppet maker, long master) {
+        maker.call("unlock a terminal", Syscall.IOCTL, master, org.udckpt.process.linux.Terminal.TIOCSPTLCK, maker.structure().i32(0).put());
+    }
+
+    private static long slave(Puppet puppet, long master, int flags) {
+        return puppet.call("open a terminal's other end", Syscall.IOCTL, master, org.udckpt.process.linux.Terminal.TIOCGPTPEER, flags | O_NOCTTY); // O_CLOEXEC would stay among the flags that F_GETFL shows
+    }
+
+    /** A slave whose master has gone. */
+    private void orphan(Puppet maker, TerminalEnd end) {
+        long master = open(maker);
+        unlock(maker, master);
+        add(maker, end, slave(maker, master, end.flags() & ACCESS));
+        maker.call("close", Syscall.CLOSE, master);
+    }
+
+    private void fill(Puppet maker, Terminal terminal, long master) {
+        unlock(maker, master);
+        List<TerminalEnd> ends = objects(TerminalEnd.class).filter(end -> end.terminal() == terminal.id()).toList();
+        for (TerminalEnd end : ends) {
+            if (!end.master()) {
+                add(maker, end, slave(maker, master, end.flags() & ACCESS));
+            }
+        }
+        TerminalEnd own = ends.stream().filter(TerminalEnd::master).findFirst()
+                .orElseThrow(() -> maker.failed("the image is inconsistent: terminal /dev/pts/" + terminal.number() + " has no master"));
+        add(maker, own, master);
+        TerminalEnd slave = ends.stream().filter(end -> !end.master()).findFirst().orElse(null);
+        try (PidFd process = new PidFd(maker.hostPid())) {
+            int here = process.duplicate((int) handles.in(maker, own.id()));
+            int other = slave != null ? process.duplicate((int) handles.in(maker, slave.id()))
+                    : terminal.closed() ? org.udckpt.process.linux.Terminal.slave(here) : here; // never opened: the master can tell
+            try {
+                set(terminal, here, other);
+            } finally {
+                Files.close(here);
+                if (other != here) {
+                    Files.close(other);
+                }
+            }
+        }
+    }
+
+    private static void set(Terminal terminal, int master, int slave) {
+        org.udckpt.process.linux.Terminal.window(master, terminal.window());
+        org.udckpt.process.linux.Terminal.putOutput(slave, terminal.output());
+        org.udckpt.process.linux.Terminal.modes(slave, terminal.modes());
+        org.udckpt.process.linux.Terminal.putInput(master, slave, terminal.input());
+        org.udckpt.process.linux.Terminal.packets(master, terminal.packets());
+        org.udckpt.process.linux.Terminal.lock(master, terminal.locked());
+    }
+
+    private void add(Puppet maker, TerminalEnd end, long fd) {
+        long added = handles.add(maker, end.id(), fd);
+        maker.call("set a terminal's flags", Syscall.FCNTL, added, F_SETFL, end.flags() & ~ACCESS);
+    }
+
+    /** A leader has its session: it takes its terminal, and who is forked from it now has that too. */
+    void control(Puppet leader) {
+        objects(Terminal.class).filter(terminal -> terminal.session() == leader.pid()).findFirst().ifPresent(terminal -> {
+            Attributes.raiseLimits(leader);
+            long own = slave(leader, master(leader, terminal), Syscall.O_RDWR);
+            leader.call("take a controlling terminal", Syscall.IOCTL, own, org.udckpt.process.linux.Terminal.TIOCSCTTY, 0);
+            leader.call("close", Syscall.CLOSE, own);
+        });
+    }
+
+    /** All groups are there. {@code leader}: of a session. */
+    void foreground(Puppet leader) {
+        objects(Terminal.class).filter(terminal -> terminal.session() == leader.pid() && terminal.foreground() != 0).findFirst().ifPresent(terminal -> {
+            long master = master(leader, terminal);
+            leader.call("foreground group of a terminal", Syscall.IOCTL, master, org.udckpt.process.linux.Terminal.TIOCSPGRP,
+                    leader.structure().i32(terminal.foreground()).put());
+        });
+    }
+
+    private long master(Puppet puppet, Terminal terminal) {
+        return handles.in(puppet, objects(TerminalEnd.class).filter(end -> end.master() && end.terminal() == terminal.id()).findFirst().orElseThrow().id());
+    }
+
+    private <T> Stream<T> objects(Class<T> type) {
+        return objects.stream().filter(type::isInstance).map(type::cast);
+    }
+}
