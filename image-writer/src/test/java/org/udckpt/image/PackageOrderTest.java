@@ -27,7 +27,7 @@ class PackageOrderTest {
         KNOWS.put("key", Set.of());
         KNOWS.put("block", Set.of("key"));
         KNOWS.put("manifest", Set.of("storage", "key"));
-        KNOWS.put("directory", Set.of("storage", "manifest"));
+        KNOWS.put("directory", Set.of("storage", "key", "manifest"));
         KNOWS.put("write", Set.of("table", "storage", "key", "block", "manifest", "directory"));
         KNOWS.put("read", Set.of("table", "storage", "key", "block", "manifest"));
         KNOWS.put("catalogue", Set.of("storage", "key", "manifest", "directory", "read"));

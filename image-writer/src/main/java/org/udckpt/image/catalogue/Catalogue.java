@@ -117,13 +117,40 @@ public final class Catalogue {
         try (CheckpointReader newest = CheckpointReader.open(complete.getLast().directory(), key, io)) {
             newest.verify((_, _) -> { });
         }
-        Set<Long> needed = withBases(complete, complete.subList(complete.size() - keep, complete.size()).stream().map(Entry::id).collect(Collectors.toSet()));
+        long verified = complete.getLast().id();
+        return removeAllBut(now -> now.stream().map(Entry::id).filter(id -> id >= verified || newest(now, keep).contains(id)).collect(Collectors.toSet()), verified);
+    }
+
+    /** The ids of the newest {@code count}. @param complete oldest first */
+    public static Set<Long> newest(List<Entry> complete, int count) {
+        return complete.subList(Math.max(0, complete.size() - count), complete.size()).stream().map(Entry::id).collect(Collectors.toSet());
+    }
+
+    /** Which checkpoints stay. Asked under the directory's lock, so it waits for nothing. */
+    @FunctionalInterface
+    public interface Stays {
+        /** The ids of those that stay for their own sake. @param complete oldest first */
+        Set<Long> of(List<Entry> complete);
+    }
+
+    /**
+     * Removes complete checkpoints that do not stay, and that none that stays is based on. What is there is looked at under the lock
+     * under which checkpoints come to be ({@link org.udckpt.image.directory.Publication}): one that came meanwhile keeps its bases.
+     *
+     * @param verified the checkpoint that was read whole, for whose sake others may go: when it is gone by now, nothing goes
+     * @return what was removed
+     */
+    public List<Entry> removeAllBut(Stays stays, long verified) throws IOException {
         List<Entry> removed = new ArrayList<>();
         try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
-            for (Entry entry : complete.subList(0, complete.size() - keep).reversed()) {
-                // Another process may have pruned as well. Newest first: what is based on an older one goes before it.
-                if (!needed.contains(entry.id()) && Files.exists(entry.directory(), LinkOption.NOFOLLOW_LINKS)) {
-                    remove(entry);
+            List<Entry> complete = list().stream().filter(entry -> entry.state() == State.COMPLETE).toList();
+            if (complete.stream().noneMatch(entry -> entry.id() == verified)) {
+                return List.of();
+            }
+            Set<Long> needed = withBases(complete, stays.of(complete));
+            for (Entry entry : complete.reversed()) { // what is based on an older one goes before it
+                if (!needed.contains(entry.id())) {
+                    removeHeld(entry);
                     removed.add(entry);
                 }
             }
@@ -153,7 +180,7 @@ public final class Catalogue {
         try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
             for (Entry entry : list()) {
                 if (entry.state() == State.INCOMPLETE && !entry.inProgress()) {
-                    remove(entry);
+                    removeHeld(entry);
                     removed.add(entry);
                 }
             }
@@ -171,8 +198,15 @@ public final class Catalogue {
         new CheckpointIds(parent, io).raise(id);
     }
 
-    /** Removes a checkpoint whatever its state; its number is not given out again. */
+    /** Removes a checkpoint whatever its state, and whatever is based on it; its number is not given out again. */
     public void remove(Entry entry) throws IOException {
+        try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
+            removeHeld(entry);
+        }
+    }
+
+    /** The lock is held. */
+    private void removeHeld(Entry entry) throws IOException {
         CheckpointRemoval.remove(entry.directory(), io);
         io.syncDirectory(parent);
     }

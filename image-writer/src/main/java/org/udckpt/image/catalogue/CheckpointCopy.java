@@ -14,6 +14,7 @@ import org.udckpt.image.Manifest;
 import org.udckpt.image.Range;
 import org.udckpt.image.directory.CheckpointIds;
 import org.udckpt.image.directory.CheckpointRemoval;
+import org.udckpt.image.directory.Publication;
 import org.udckpt.image.directory.WriterLease;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.manifest.ManifestFile;
@@ -23,11 +24,10 @@ import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.storage.RateLimit;
 import org.udckpt.image.storage.SmallFiles;
 import org.udckpt.image.storage.StorageIo;
-import org.udckpt.image.write.CheckpointWriter;
 
 /**
  * Copies a complete checkpoint to another directory of checkpoints, where it has the same number. It exists there by the same
- * protocol as one that is written ({@link CheckpointWriter}), with one step more: the copy is read whole and held against its
+ * protocol as one that is written ({@link org.udckpt.image.write.CheckpointWriter}), with one step more: the copy is read whole and held against its
  * digests before its manifest gets its name. Files are opaque here; the manifest names them all. Checkpoints that it is based on must
  * be there before it.
  */
@@ -58,7 +58,8 @@ public final class CheckpointCopy {
         this(checkpoint, parent, key, rate, givenUp, LocalStorage.INSTANCE);
     }
 
-    CheckpointCopy(Path checkpoint, Path parent, ImageKey key, RateLimit rate, BooleanSupplier givenUp, StorageIo io) {
+    /** As the other one, in a file system of the caller's. */
+    public CheckpointCopy(Path checkpoint, Path parent, ImageKey key, RateLimit rate, BooleanSupplier givenUp, StorageIo io) {
         this.source = checkpoint.toAbsolutePath().normalize();
         this.parent = parent.toAbsolutePath().normalize();
         this.key = key;
@@ -161,8 +162,7 @@ public final class CheckpointCopy {
                 progress.copied(manifest.storedBytes() + (long) ((double) manifest.storedBytes() * done / total), 2 * manifest.storedBytes());
             });
         }
-        io.rename(copy.resolve(ImageNames.MANIFEST_TEMPORARY), copy.resolve(ImageNames.MANIFEST));
-        io.syncDirectory(copy);
+        Publication.publish(copy, manifest, key, io);
     }
 
     private void remove(Path copy, Throwable cause) {

@@ -136,9 +136,18 @@ public final class LocalStorage implements StorageIo {
         }
     }
 
+    /** One name where a directory has several, by links. */
+    private static Path realName(Path file) throws IOException {
+        try {
+            return file.toAbsolutePath().getParent().toRealPath().resolve(file.getFileName());
+        } catch (IOException e) {
+            throw Errno.named(file, -1, e);
+        }
+    }
+
     @Override
     public Closeable lock(Path file) throws IOException {
-        ReentrantLock threads = THREADS.computeIfAbsent(file.toAbsolutePath().normalize(), _ -> new ReentrantLock());
+        ReentrantLock threads = THREADS.computeIfAbsent(realName(file), _ -> new ReentrantLock());
         threads.lock();
         FileChannel channel = null;
         try {

@@ -16,13 +16,12 @@ import java.util.TreeSet;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
-import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.directory.CheckpointIds;
 import org.udckpt.image.directory.CheckpointRemoval;
+import org.udckpt.image.directory.Publication;
 import org.udckpt.image.directory.WriterLease;
 import org.udckpt.image.key.EncryptionSecret;
 import org.udckpt.image.key.ImageCipher;
-import org.udckpt.image.manifest.ManifestFile;
 import org.udckpt.image.manifest.ManifestParser;
 import org.udckpt.image.manifest.ManifestText;
 import org.udckpt.image.storage.SmallFiles;
@@ -154,9 +153,6 @@ public final class CheckpointWriter implements Closeable {
         }
         parts.sort(Comparator.comparingInt(part -> part.node().index()));
         Manifest manifest = describe(info, parts);
-        for (Manifest.Base base : manifest.bases()) {
-            ManifestFile.base(target.directory(), base, options.key(), options.storage());
-        }
         String mac = publish(manifest);
         state = State.COMMITTED;
         if (options.form().incremental()) {
@@ -199,11 +195,9 @@ public final class CheckpointWriter implements Closeable {
         if (sealed.length > ManifestParser.MAX_BYTES) {
             throw new IllegalStateException("a manifest of " + sealed.length + " bytes: too many files or labels");
         }
-        Path temporary = target.directory().resolve(ImageNames.MANIFEST_TEMPORARY);
-        SmallFiles.write(io, temporary, sealed);
+        SmallFiles.write(io, target.directory().resolve(ImageNames.MANIFEST_TEMPORARY), sealed);
         io.syncDirectory(target.directory());
-        io.rename(temporary, target.directory().resolve(ImageNames.MANIFEST));
-        io.syncDirectory(target.directory());
+        Publication.publish(target.directory(), manifest, options.key(), io);
         return ManifestText.mac(sealed);
     }
 
@@ -217,7 +211,7 @@ public final class CheckpointWriter implements Closeable {
      * Ends the checkpoint. Without a successful {@link #commit} all of it is removed.
      *
      * @throws IOException when something cannot be removed; it is then listed as incomplete, and
-     *                     {@link Catalogue#clean()} removes it once this process has ended
+     *                     {@link org.udckpt.image.catalogue.Catalogue#clean()} removes it once this process has ended
      */
     @Override
     public synchronized void close() throws IOException {

@@ -39,7 +39,7 @@ public final class FaultyStorage implements StorageIo {
     /**
      * @param site where the fault happens; null for never
      */
-  public   FaultyStorage(Site site, Fault fault, long seed) {
+    public FaultyStorage(Site site, Fault fault, long seed) {
         this.site = site;
         this.fault = fault;
         this.random = new Random(seed);

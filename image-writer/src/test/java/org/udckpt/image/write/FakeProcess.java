@@ -16,7 +16,7 @@ public final class FakeProcess implements PageSource {
     public final int id;
     public final TreeMap<Long, byte[]> memory = new TreeMap<>();
 
-  public   FakeProcess(int id, Random random, int ranges, int mostPages) {
+    public FakeProcess(int id, Random random, int ranges, int mostPages) {
         this.id = id;
         long address = 0x400000;
         for (int i = 0; i < ranges; i++) {

@@ -43,23 +43,28 @@ final class Retention {
         long drained = all.stream().filter(entry -> entry.completeIn(tiers.slow())).mapToLong(TieredCatalogue.Entry::id).max().orElse(0);
         Catalogue fast = new Catalogue(tiers.fast().path(), key);
         List<Catalogue.Entry> complete = fast.list().stream().filter(entry -> entry.state() == Catalogue.State.COMPLETE).toList();
-        Set<Long> stays = new TreeSet<>();
-        for (int i = 0; i < complete.size(); i++) {
-            int newer = complete.size() - 1 - i;
-            boolean waits = complete.get(i).id() > drained && (keep == 0 || newer < keep);
-            if (newer < keepFast || waits) {
-                stays.add(complete.get(i).id());
-            }
+        if (complete.isEmpty()) {
+            return List.of();
         }
-        Set<Long> needed = Catalogue.withBases(complete, stays);
-        List<Catalogue.Entry> goes = complete.stream().filter(entry -> !needed.contains(entry.id())).toList();
-        if (goes.stream().anyMatch(entry -> entry.id() > drained)) {
-            verify(complete.getLast());
+        Catalogue.Entry newest = complete.getLast();
+        Set<Long> stays = Catalogue.withBases(complete, stays(complete, drained));
+        if (complete.stream().anyMatch(entry -> entry.id() > drained && !stays.contains(entry.id()))) {
+            verify(newest);
         }
-        for (Catalogue.Entry entry : goes.reversed()) { // what is based on an older one goes before it
-            fast.remove(entry);
-        }
-        return goes;
+        return fast.removeAllBut(now -> {
+            Set<Long> stay = stays(now, drained);
+            stay.addAll(stays);
+            now.stream().map(Catalogue.Entry::id).filter(id -> id > newest.id()).forEach(stay::add); // came meanwhile: nobody has read it whole
+            return stay;
+        }, newest.id());
+    }
+
+    /** The ids of those that stay for their own sake. @param drained the newest on slow */
+    private Set<Long> stays(List<Catalogue.Entry> complete, long drained) {
+        Set<Long> stays = new TreeSet<>(Catalogue.newest(complete, keepFast));
+        Set<Long> mayWait = keep == 0 ? Set.of() : Catalogue.newest(complete, keep);
+        complete.stream().map(Catalogue.Entry::id).filter(id -> id > drained && (keep == 0 || mayWait.contains(id))).forEach(stays::add);
+        return stays;
     }
 
     /** The last good checkpoint is never lost: none goes before a newer one has been read whole, as each copy on slow was. */
