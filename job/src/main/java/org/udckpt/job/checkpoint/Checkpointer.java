@@ -43,14 +43,21 @@ public final class Checkpointer implements AutoCloseable {
     private volatile LiveWrite live;
     private volatile boolean cleaned;
 
+    /** What happens before a checkpoint gets its number. */
+    @FunctionalInterface
+    public interface BeforeNumber {
+        /** When it throws, there is no checkpoint; the job has not been stopped. */
+        void run() throws IOException;
+    }
+
     /**
      * @param options of its images
      * @param kept run after each checkpoint that is complete, before the next can begin; does not throw
      */
-    public Checkpointer(Job job, WriterOptions options, Runnable kept) {
+    public Checkpointer(Job job, WriterOptions options, BeforeNumber beforeNumber, Runnable kept) {
         this.job = job;
         this.kept = kept;
-        this.chain = new ImageChain(job, options);
+        this.chain = new ImageChain(job, options, beforeNumber);
         this.slowdown = new SlowdownMeter(job::sends, System::nanoTime);
     }
 

@@ -20,12 +20,14 @@ import org.udckpt.job.store.FormSettings;
 final class ImageChain {
     private final Job job;
     private final WriterOptions options;
+    private final Checkpointer.BeforeNumber beforeNumber;
     private History history;
     private int sinceFull;
 
-    ImageChain(Job job, WriterOptions options) {
+    ImageChain(Job job, WriterOptions options, Checkpointer.BeforeNumber beforeNumber) {
         this.job = job;
         this.options = options;
+        this.beforeNumber = beforeNumber;
     }
 
     /** Begins the next one, which {@code meter} counts: makes its directory, so that what is wrong with it is known before the job is stopped. */
@@ -34,6 +36,7 @@ final class ImageChain {
         Path directory = job.imageDirectory();
         try {
             Files.createDirectories(directory.getParent());
+            beforeNumber.run();
             if (sinceFull >= FormSettings.fullEvery(job.settings())) {
                 history = null;
             }

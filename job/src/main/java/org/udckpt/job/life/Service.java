@@ -30,7 +30,8 @@ final class Service {
         Optional<Drain> drain = Tiers.of(job.settings()).map(tiers -> job.owns(drain(job, tiers, options)));
         HugePageRepair hugePages = job.owns(new HugePageRepair(job));
         Runnable keep = drain.<Runnable>map(tiered -> tiered::ask).orElseGet(() -> new Pruning(job));
-        Checkpointer checkpointer = job.owns(new Checkpointer(job, options, () -> {
+        Checkpointer.BeforeNumber beforeNumber = drain.<Checkpointer.BeforeNumber>map(tiered -> tiered::beforeNumber).orElse(() -> { });
+        Checkpointer checkpointer = job.owns(new Checkpointer(job, options, beforeNumber, () -> {
             hugePages.ask();
             keep.run();
         }));

@@ -3,6 +3,7 @@ package org.udckpt.job.tiers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -23,11 +24,13 @@ import org.udckpt.job.store.Tiers;
  */
 public final class Drain implements AutoCloseable {
     private static final Duration BRIEFLY = Duration.ofMillis(500);
+    private static final Duration NUMBER_GRACE = Duration.ofSeconds(2);
     private static final Duration GIVING_UP = Duration.ofSeconds(30);
 
     private final Tiers tiers;
     private final WriterOptions options;
     private final Retention retention;
+    private final Numbers numbers;
     private final Duration patience;
     private final Thread thread;
     /** A checkpoint came since the thread last looked. Guarded by this. */
@@ -43,6 +46,7 @@ public final class Drain implements AutoCloseable {
         this.tiers = tiers;
         this.options = options;
         this.retention = retention;
+        this.numbers = new Numbers(tiers, options.key(), NUMBER_GRACE, InstantSource.system());
         this.patience = patience;
         this.thread = Thread.ofPlatform().daemon().name("drain").unstarted(this::run);
     }
@@ -70,6 +74,11 @@ public final class Drain implements AutoCloseable {
         return state;
     }
 
+    /** To be called before a checkpoint gets its number, which slow must not have. Waits for slow two seconds at most. */
+    public void beforeNumber() throws IOException {
+        numbers.beforeNext();
+    }
+
     /** A checkpoint is complete on fast. */
     public synchronized void ask() {
         asked = true;
@@ -94,10 +103,7 @@ public final class Drain implements AutoCloseable {
 
     private void begin() {
         try {
-            if (Files.isDirectory(tiers.slow().path()) && new Catalogue(tiers.slow().path(), options.key()).latest() > 0) {
-                Files.createDirectories(tiers.fast().path().getParent());
-                followNumbers();
-            }
+            numbers.follow();
         } catch (IOException | RuntimeException e) {
             Messages.warn(tiers.slow().path() + " could not be looked at: " + e.getMessage() + "; tried again at the next checkpoint");
         }
@@ -147,7 +153,7 @@ public final class Drain implements AutoCloseable {
         if (Files.isDirectory(tiers.slow().path())) {
             new Catalogue(tiers.slow().path(), options.key()).clean().forEach(entry -> Messages.info("removed " + entry.directory() + ", whose copying had been broken off"));
         }
-        followNumbers();
+        numbers.follow();
         withBases(newest);
     }
 
@@ -163,11 +169,6 @@ public final class Drain implements AutoCloseable {
                 copyOne(entry.best().entry());
             }
         }
-    }
-
-    /** Where fast was lost it would begin anew with 1, and slow has that: not in the way of a checkpoint, which must not wait for slow. */
-    private void followNumbers() throws IOException {
-        new Catalogue(tiers.fast().path(), options.key()).raise(new Catalogue(tiers.slow().path(), options.key()).latest());
     }
 
     private void copyOne(Catalogue.Entry entry) throws IOException {

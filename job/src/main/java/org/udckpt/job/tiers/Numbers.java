@@ -1,0 +1,75 @@
+package org.udckpt.job.tiers;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.key.ImageKey;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.Tiers;
+
+/**
+ * The numbers of checkpoints, which are given out on fast and are unique over both tiers. Where fast was lost it would begin anew with
+ * 1, which slow has: so slow is looked at first. A checkpoint does not wait for a slow tier that does not answer: its number is then
+ * the clock's, in seconds since 1970, which nobody has given out before. Thread-safe.
+ */
+final class Numbers {
+    private final Tiers tiers;
+    private final ImageKey key;
+    private final Duration grace;
+    private final InstantSource clock;
+    /** Open once slow was asked, whatever it said. */
+    private final CountDownLatch asked = new CountDownLatch(1);
+    /** In this life, fast gives out no number that slow has. */
+    private volatile boolean unique;
+
+    /** @param grace how long the first checkpoint waits for slow's answer */
+    Numbers(Tiers tiers, ImageKey key, Duration grace, InstantSource clock) {
+        this.tiers = tiers;
+        this.key = key;
+        this.grace = grace;
+        this.clock = clock;
+    }
+
+    /** Numbers on fast go on after those of slow. Takes as long as slow takes. */
+    void follow() throws IOException {
+        try {
+            Catalogue fast = new Catalogue(tiers.fast().path(), key);
+            boolean there = Files.isDirectory(tiers.slow().path());
+            long given = there ? new Catalogue(tiers.slow().path(), key).latest() : 0;
+            if (given > 0) {
+                Files.createDirectories(tiers.fast().path().getParent());
+                fast.raise(given);
+            }
+            // A new job has neither; but where fast has numbers and slow is not there, it may be away.
+            if (there || Files.notExists(tiers.slow().path()) && fast.latest() == 0) {
+                unique = true;
+            }
+        } finally {
+            asked.countDown();
+        }
+    }
+
+    /** To be called before a number is given out on fast. */
+    void beforeNext() throws IOException {
+        if (unique || answered() && unique) {
+            return;
+        }
+        Files.createDirectories(tiers.fast().path().getParent());
+        new Catalogue(tiers.fast().path(), key).raise(clock.instant().getEpochSecond());
+        unique = true;
+        Messages.warn(tiers.slow().path() + " could not be looked at: checkpoints are numbered by the clock from here on, so that none has a number that another one has there");
+    }
+
+    private boolean answered() throws IOException {
+        try {
+            return asked.await(grace.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while " + tiers.slow().path() + " was looked at", e);
+        }
+    }
+}
