@@ -17,20 +17,43 @@ import org.junit.jupiter.api.extension.AnnotatedElementContext;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.io.TempDirFactory;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.storage.FaultyStorage;
 import org.udckpt.image.write.CheckpointWriter;
 import org.udckpt.image.write.FakeProcess;
+import org.udckpt.image.write.History;
+import org.udckpt.image.write.ImageForm;
+import org.udckpt.image.write.WriterOptions;
 
-/** Every single call to the file system fails, tears or is the last one, in turn. */
+/** Every single call to the file system fails, tears or is the last one, in turn: what was there before stays whole. */
 @Timeout(300)
+@ParameterizedClass
+@EnumSource
 class FaultTest {
+    enum Form {
+        PLAIN(1, Images.options()),
+        /** The old checkpoint is based on an older one, the new one on both. */
+        CHAIN(2, Images.options().withForm(ImageForm.PLAIN.withIncremental(true))),
+        ENCRYPTED_CHAIN(2, Images.encrypted().withForm(ImageForm.PLAIN.withIncremental(true).withZstdLevel(1)));
+
+        private final int old;
+        private final WriterOptions options;
+
+        Form(int old, WriterOptions options) {
+            this.old = old;
+            this.options = options;
+        }
+    }
+
+    @Parameter
+    Form form;
     /** In memory where there is such a place: durability is simulated here, so real fsyncs only cost time. */
     @TempDir(factory = InMemory.class)
     Path temp;
-    private final List<FakeProcess> oldMemory = Images.processes(new Random(1), 2);
-    private final List<FakeProcess> newMemory = Images.processes(new Random(2), 2);
 
     static final class InMemory implements TempDirFactory {
         @Override
@@ -56,16 +79,16 @@ class FaultTest {
     }
 
     private void onlyTheOldOneIsThere(Path parent, FaultyStorage io, IOException error, String where) throws IOException {
-        Catalogue catalogue = new Catalogue(parent, Images.KEY);
+        Catalogue catalogue = new Catalogue(parent, Images.SECRET_KEY);
         List<Catalogue.Entry> entries = catalogue.list();
         // Failures of the removal itself, and of a close after the commit, are reported and leave what is listed.
         boolean removalFailed = io.log().stream().anyMatch(call -> call.startsWith("delete") && !call.contains("sequence"));
         Catalogue.Entry newest = catalogue.newestComplete().orElseThrow();
-        assertEquals(1, newest.id(), where);
-        Images.assertHolds(newest.directory(), oldMemory);
+        assertEquals(form.old, newest.id(), where);
+        theOldOnesAreWhole(parent);
         assertTrue(error.getMessage() != null && error.getMessage().contains("injected"), where + ": " + error);
-        if (entries.size() > 1) {
-            assertEquals(Catalogue.State.INCOMPLETE, entries.get(1).state(), where);
+        if (entries.size() > form.old) {
+            assertEquals(Catalogue.State.INCOMPLETE, entries.get(form.old).state(), where);
             assertTrue(removalFailed || where.contains(" writer"), where);
         }
     }
@@ -73,23 +96,61 @@ class FaultTest {
     @Test
     void aCrashAtAnyCallLeavesTheOldOrTheNewCheckpoint() throws Exception {
         forEveryCall(FaultyStorage.Fault.CRASH, (parent, io, error, where) -> {
-            Catalogue catalogue = new Catalogue(parent, Images.KEY);
+            Catalogue catalogue = new Catalogue(parent, Images.SECRET_KEY);
             Catalogue.Entry newest = catalogue.newestComplete().orElseThrow();
-            Images.assertHolds(newest.directory(), newest.id() == 1 ? oldMemory : newMemory);
-            try (CheckpointReader reader = CheckpointReader.open(newest.directory(), Images.KEY)) {
-                reader.verify((_, _) -> { });
-            }
-            assertTrue(newest.id() == 1 || io.log().contains("rename manifest"), where);
+            assertWhole(newest.directory(), memory((int) newest.id()));
+            theOldOnesAreWhole(parent);
+            assertTrue(newest.id() == form.old || io.log().contains("rename manifest"), where);
             for (Catalogue.Entry entry : catalogue.list()) {
                 assertTrue(entry.state() != Catalogue.State.CORRUPT, where + ": " + entry.problem());
             }
             // Life goes on after the crash, under a new number.
-            Manifest next = Images.write(parent, Images.options(), oldMemory);
+            Manifest next = Images.write(parent, form.options, memory(1));
             assertTrue(next.id() > newest.id(), where);
         });
     }
 
-    /** Writes an old checkpoint, then a new one in which one call is hit; for each call that there is. */
+    private void theOldOnesAreWhole(Path parent) throws IOException {
+        for (int id = 1; id <= form.old; id++) {
+            assertWhole(parent.resolve(ImageNames.directory(id)), memory(id));
+        }
+    }
+
+    private static void assertWhole(Path checkpoint, List<FakeProcess> memory) throws IOException {
+        Images.assertHolds(checkpoint, memory);
+        try (CheckpointReader reader = CheckpointReader.open(checkpoint, Images.SECRET_KEY)) {
+            reader.verify((_, _) -> { });
+        }
+    }
+
+    /** What checkpoint {@code id} holds: each differs a little from the one before. */
+    private static List<FakeProcess> memory(int id) {
+        Random first = new Random(6);
+        List<FakeProcess> processes = List.of(new FakeProcess(100, first, 4, 20), new FakeProcess(101, first, 4, 20));
+        Random random = new Random(2);
+        for (int i = 1; i < id; i++) {
+            processes.forEach(process -> process.goOn(random));
+        }
+        return processes;
+    }
+
+    private History write(Path parent, WriterOptions options, History history, int id) throws IOException {
+        try (CheckpointWriter writer = CheckpointWriter.create(parent, options, history)) {
+            Images.fill(writer, memory(id));
+            assertEquals(id > 1 && history != null, !writer.commit(Images.INFO).bases().isEmpty());
+            return writer.history();
+        }
+    }
+
+    private History writeOldOnes(Path parent) throws IOException {
+        History history = null;
+        for (int id = 1; id <= form.old; id++) {
+            history = write(parent, form.options, history, id);
+        }
+        return history;
+    }
+
+    /** Writes the old ones, then a new one in which one call is hit; for each call that there is. */
     private void forEveryCall(FaultyStorage.Fault fault, Check check) throws IOException {
         long seed = Images.seed("FaultTest." + fault);
         List<FaultyStorage.Site> sites = sites();
@@ -105,12 +166,11 @@ class FaultTest {
         int number = 0;
         for (FaultyStorage.Site site : sites) {
             Path parent = parent(String.valueOf(++number));
-            copyOfTheOldOne(parent);
+            History history = writeOldOnes(parent);
             FaultyStorage io = new FaultyStorage(site, fault, seed + number);
             IOException error = null;
-            try (CheckpointWriter writer = CheckpointWriter.create(parent, Images.options().withStorage(io))) {
-                Images.fill(writer, newMemory);
-                writer.commit(Images.INFO);
+            try {
+                write(parent, form.options.withStorage(io), history, form.old + 1);
             } catch (IOException e) {
                 error = e;
             }
@@ -125,17 +185,6 @@ class FaultTest {
         }
     }
 
-    private void copyOfTheOldOne(Path parent) throws IOException {
-        Path original = temp.resolve("sites/c");
-        Files.createDirectories(parent.resolve("ckpt-0001"));
-        Files.writeString(parent.resolve(ImageNames.SEQUENCE), "1\n");
-        try (var files = Files.list(original.resolve("ckpt-0001"))) {
-            for (Path file : files.toList()) {
-                Files.copy(file, parent.resolve("ckpt-0001").resolve(file.getFileName()));
-            }
-        }
-    }
-
     /** The same last name each time: it is part of the names of calls. */
     private Path parent(String place) throws IOException {
         return Files.createDirectory(temp.resolve(place)).resolve("c");
@@ -144,9 +193,9 @@ class FaultTest {
     /** The calls that writing a second checkpoint takes. */
     private List<FaultyStorage.Site> sites() throws IOException {
         Path parent = parent("sites");
-        Images.write(parent, Images.options(), oldMemory);
+        History history = writeOldOnes(parent);
         FaultyStorage io = new FaultyStorage(null, FaultyStorage.Fault.FAIL, 0);
-        Images.write(parent, Images.options().withStorage(io), newMemory);
+        write(parent, form.options.withStorage(io), history, form.old + 1);
         return io.sites();
     }
 
@@ -159,9 +208,9 @@ class FaultTest {
                 continue;
             }
             Path parent = parent("s" + syncs.size());
-            Images.write(parent, Images.options(), oldMemory);
+            History history = writeOldOnes(parent);
             FaultyStorage io = new FaultyStorage(site, FaultyStorage.Fault.FAIL, 0);
-            assertThrows(IOException.class, () -> Images.write(parent, Images.options().withStorage(io), newMemory));
+            assertThrows(IOException.class, () -> write(parent, form.options.withStorage(io), history, form.old + 1));
             syncs.add(site.call());
             assertEquals(1, io.log().stream().filter(site.call()::equals).count(), site + " was tried again");
             assertFalse(io.log().contains("rename manifest"), "committed after a failed " + site);
