@@ -58,15 +58,21 @@ install_jdk() {
     require_jdk
 }
 
-# nwchem-mpich recommends nothing that we need but brings Open MPI's mpiexec and mpicc along, which
-# take over Debian's alternatives; where MPICH was in charge it is put back.
-install_nwchem() {
+# nwchem-mpich recommends nothing that we need but brings Open MPI's mpiexec and mpicc along.
+install_nwchem() { install_beside_mpich nwchem-mpich; }
+
+# For the tests of its launcher (mpirun.openmpi).
+install_openmpi() { install_beside_mpich openmpi-bin libopenmpi-dev; }
+
+# What brings Open MPI takes over Debian's alternatives; where MPICH was in charge it is put back.
+install_beside_mpich() {
     local before
-    [ -n "$(missing_packages nwchem-mpich)" ] || return 0
+    [ -n "$(missing_packages "$@")" ] || return 0
     before=$(readlink -f /usr/bin/mpicc || true)
-    install_packages nwchem-mpich
+    install_packages "$@"
     if [ "$(basename "$before")" = mpicc.mpich ]; then
         update-alternatives --set mpi /usr/bin/mpicc.mpich >&2
         update-alternatives --set mpirun /usr/bin/mpirun.mpich >&2
+        ! [ -d /usr/include/x86_64-linux-gnu/mpich ] || update-alternatives --set mpi-x86_64-linux-gnu /usr/include/x86_64-linux-gnu/mpich >&2
     fi
 }

@@ -25,6 +25,17 @@ if(MPICC)
     list(APPEND MPI_OUTPUTS ${output})
   endforeach()
   add_custom_target(mpi_programs ALL DEPENDS ${MPI_OUTPUTS})
+
+  # The same work under another launcher (docs/process-trees.md); its name is Debian's, beside MPICH.
+  find_program(OPENMPI_CC NAMES mpicc.openmpi)
+  if(OPENMPI_CC)
+    set(output ${CMAKE_BINARY_DIR}/programs/openmpi/stencil_cg)
+    add_custom_command(OUTPUT ${output}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/programs/openmpi
+      COMMAND ${OPENMPI_CC} -O2 -g -Wall -Wextra -o ${output} ${ROOT}/bench/src/main/c/stencil_cg.c -lm
+      DEPENDS ${ROOT}/bench/src/main/c/stencil_cg.c ${MPI_HEADERS} VERBATIM)
+    add_custom_target(openmpi_programs ALL DEPENDS ${output})
+  endif()
 else()
   message(STATUS "no mpicc: the MPI programs of bench/ are not built (Debian: apt install mpich)")
 endif()

@@ -14,6 +14,7 @@ static int root_count;
 static pid_t expected[SHEPHERD_MAX_EXPECTED];
 static int expected_count;
 static int code;
+static bool sweeping; /* the job is ended by force: whoever becomes our child is one of its orphans */
 
 int children_roots(void) { return root_count; }
 int job_code(void) { return code; }
@@ -44,6 +45,21 @@ static void forget_expected(pid_t pid) {
     if (expected[i] == pid) expected[i--] = expected[--expected_count];
 }
 
+static bool is_expected(pid_t pid) {
+  for (int i = 0; i < expected_count; i++)
+    if (expected[i] == pid) return true;
+  return false;
+}
+
+/* Kills whoever is our child now, but snapshots; a killed process's children come to us (PR_SET_CHILD_SUBREAPER) and are next. */
+static void sweep(void) {
+  FILE *list = fopen("/proc/thread-self/children", "re"); /* CONFIG_PROC_CHILDREN, which a capture needs as well */
+  if (!list) return;
+  for (int pid; fscanf(list, "%d", &pid) == 1;)
+    if (!is_expected(pid)) kill(pid, SIGKILL);
+  fclose(list);
+}
+
 static void reaped(pid_t pid, int status) {
   forget_expected(pid);
   for (int i = 0; i < root_count; i++) {
@@ -60,6 +76,7 @@ void children_reap(void) {
   int status;
   pid_t pid;
   while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) reaped(pid, status);
+  if (sweeping) sweep();
 }
 
 /* A root that leads its process group is signalled with its group, so that a script's program hears it too. */
@@ -71,6 +88,7 @@ static int signal_root(const struct root *root, int number) {
 /* host_pid 0: every root. -1 with errno when a named process is none of the roots. */
 int children_signal(int number, pid_t host_pid) {
   int result = host_pid ? -1 : 0;
+  if (number == SIGKILL && !host_pid) sweeping = true; /* as the roots end */
   errno = ESRCH;
   for (int i = 0; i < root_count; i++)
     if (host_pid == 0 || roots[i].host_pid == host_pid) result = signal_root(&roots[i], number) < 0 && errno != ESRCH ? -1 : 0;
@@ -104,11 +122,18 @@ void children_kill_all(void) {
   if (namespaces_restored()) kill(-1, SIGKILL);
 }
 
+/* Zombies included; none is taken. __WALL, since a rank's clone(2) may have chosen another signal than SIGCHLD. */
+static bool children_left(void) {
+  siginfo_t info;
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
 void shepherd_exit(void) {
+  if (root_count > 0) sweeping = true;
   children_kill_expected();
   children_kill_roots();
   /* A process in an uninterruptible wait must not keep the shell waiting for ever. */
-  for (int i = 0; i < 500 && root_count + expected_count > 0; i++) {
+  for (int i = 0; i < 500 && (root_count + expected_count > 0 || (sweeping && children_left())); i++) {
     children_reap();
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
   }

@@ -12,6 +12,7 @@ import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.DeviceChoice;
 import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.launch.Launch;
 import org.udckpt.job.launch.ProgramCheck;
 import org.udckpt.job.launch.RawText;
 import org.udckpt.job.report.ExitCode;
@@ -25,12 +26,12 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code udckpt run}: a job in the foreground. */
-@Command(name = "run", description = "Run an MPI program so that it can be checkpointed.")
+@Command(name = "run", description = "Run a program so that it can be checkpointed: N ranks of an MPI program, or, without -n and --hosts, any program with all that it starts.")
 final class RunCommand implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
 
-    @picocli.CommandLine.Option(names = {"-n", "-np"}, paramLabel = "N", description = "number of ranks")
+    @picocli.CommandLine.Option(names = {"-n", "-np"}, paramLabel = "N", description = "number of ranks, which udckpt starts as mpiexec does; without it the program is started once, as from a shell, and may be an mpirun")
     private Integer ranks;
 
     @picocli.CommandLine.Option(names = "--name", description = "the job's name for other udckpt commands; default: PROGRAM-PID")
@@ -63,15 +64,16 @@ final class RunCommand implements Callable<Integer> {
         if (directory != null) {
             settings.flag(Option.TIERS, ""); // the site's
         }
+        Launch launch = Launch.of(ranks, hosts);
         HostLayout layout = HostLayout.parse(hosts, ranks);
         Map<String, String> environment = RawText.environment();
-        Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"));
+        Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"), launch);
         DeviceChoice.resolve(settings);
         ImageOptions.check(settings);
         String jobName = name != null ? name : JobNames.fresh(program);
         Tiers.of(settings).ifPresent(tiers -> ImageRoom.check(tiers.slow().path(), true));
         ImageRoom.check(FirstLife.imageDirectory(settings, jobName), !settings.text(Option.TIERS).isEmpty() || !settings.text(Option.DIR).isEmpty() || !(Interval.of(settings) instanceof Interval.Never));
-        try (Job job = FirstLife.start(settings, Installation.find(settings), jobName, layout, command, environment)) {
+        try (Job job = FirstLife.start(settings, Installation.find(settings), jobName, launch, layout, command, environment)) {
             return job.await();
         }
     }

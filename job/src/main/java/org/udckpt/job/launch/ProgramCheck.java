@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
 import org.udckpt.job.runtime.RuntimeDirectory;
 
 /** Refuses, before anything is started, a program that could not be checkpointed, and says why. */
@@ -22,11 +23,12 @@ public final class ProgramCheck {
      * Finds the program as execvp(3) would and checks it.
      *
      * @param searchPath the value of PATH
+     * @param launch a program that udckpt starts as ranks must speak PMI-1, and be able to load the library
      * @return its path
      */
-    public static Path resolve(String program, String searchPath) {
+    public static Path resolve(String program, String searchPath, Launch launch) {
         Path path = program.contains("/") ? Path.of(program).toAbsolutePath() : search(program, searchPath);
-        check(path, 0);
+        check(path, 0, launch);
         return path;
     }
 
@@ -50,7 +52,7 @@ public final class ProgramCheck {
         throw new Failure(ExitCode.NOT_FOUND, "program " + program + " not found in PATH; give its path, such as ./" + program);
     }
 
-    private static void check(Path path, int depth) {
+    private static void check(Path path, int depth, Launch launch) {
         if (!Files.exists(path)) {
             throw new Failure(ExitCode.NOT_FOUND, "program " + path + " does not exist");
         }
@@ -67,9 +69,9 @@ public final class ProgramCheck {
                 head = input.readNBytes(HEAD_BYTES);
             }
             if (ElfFile.isElf(head)) {
-                checkElf(path, ElfFile.read(path));
+                checkElf(path, ElfFile.read(path), launch);
             } else if (head.length >= 2 && head[0] == '#' && head[1] == '!') {
-                checkScript(path, new String(head, StandardCharsets.ISO_8859_1), depth);
+                checkScript(path, new String(head, StandardCharsets.ISO_8859_1), depth, launch);
             } else {
                 throw new Failure(ExitCode.UNSUPPORTED, path + " is neither an ELF program nor a script that begins with #!");
             }
@@ -87,20 +89,33 @@ public final class ProgramCheck {
         }
     }
 
-    private static void checkElf(Path path, ElfFile elf) {
+    private static void checkElf(Path path, ElfFile elf, Launch launch) {
         if (elf.machine() != ElfFile.MACHINE_X86_64) {
             throw new Failure(ExitCode.UNSUPPORTED, "program " + path + " is for another architecture (e_machine " + elf.machine() + "); udckpt supports x86-64 programs");
         }
-        if (elf.interpreter() == null) {
-            throw new Failure(ExitCode.UNSUPPORTED, "program " + path + " is statically linked: libudckpt.so cannot be preloaded into it; link it dynamically");
-        }
-        if (elf.needed().contains("libmpi.so.40")) {
-            throw new Failure(ExitCode.UNSUPPORTED, "program " + path + " is linked to Open MPI (libmpi.so.40), which starts through PMIx; udckpt run speaks PMI-1 only:"
-                    + " build it with MPICH (mpicc.mpich)");
+        switch (launch) {
+            case RANKS -> checkRank(path, elf);
+            case TREE -> {
+                if (elf.interpreter() == null) {
+                    Messages.warn("program " + path + " is statically linked, so libudckpt.so is not in it: memory, threads and descriptors are saved, verbs are not;"
+                            + " and killing this udckpt in the middle of a checkpoint may end the program");
+                }
+            }
         }
     }
 
-    private static void checkScript(Path path, String head, int depth) {
+    private static void checkRank(Path path, ElfFile elf) {
+        if (elf.interpreter() == null) {
+            throw new Failure(ExitCode.UNSUPPORTED, "program " + path + " is statically linked: libudckpt.so cannot be preloaded into it; link it dynamically,"
+                    + " or, where it uses no verbs, run it without -n");
+        }
+        if (elf.needed().contains("libmpi.so.40")) {
+            throw new Failure(ExitCode.UNSUPPORTED, "program " + path + " is linked to Open MPI (libmpi.so.40), which starts through PMIx; udckpt run speaks PMI-1 only:"
+                    + " start it by its own launcher (udckpt run -- mpirun -n N " + path + "), or build it with MPICH (mpicc.mpich)");
+        }
+    }
+
+    private static void checkScript(Path path, String head, int depth, Launch launch) {
         String line = head.substring(2).lines().findFirst().orElse("").strip();
         String interpreter = line.split("\\s+", 2)[0];
         if (interpreter.isEmpty() || !interpreter.startsWith("/")) {
@@ -109,6 +124,6 @@ public final class ProgramCheck {
         if (depth >= SCRIPT_DEPTH) {
             throw new Failure(ExitCode.UNSUPPORTED, "script " + path + ": more than " + SCRIPT_DEPTH + " interpreters in a chain");
         }
-        check(Path.of(interpreter), depth + 1);
+        check(Path.of(interpreter), depth + 1, launch);
     }
 }

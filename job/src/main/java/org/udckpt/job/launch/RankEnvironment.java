@@ -13,17 +13,19 @@ public final class RankEnvironment {
     private final Map<String, String> users;
     private final Installation installation;
     private final RuntimeDirectory runtime;
+    private final Launch launch;
     private final HostLayout layout;
     private final HostAddresses addresses;
 
-    public RankEnvironment(Map<String, String> users, Installation installation, RuntimeDirectory runtime, HostLayout layout, HostAddresses addresses) {
+    public RankEnvironment(Map<String, String> users, Installation installation, RuntimeDirectory runtime, Launch launch, HostLayout layout, HostAddresses addresses) {
         this.users = new HashMap<>(users);
         this.installation = installation;
         this.runtime = runtime;
+        this.launch = launch;
         this.layout = layout;
         this.addresses = addresses;
         // Another launcher's: a rank of ours must not talk to it (a job script under Slurm, a udckpt run inside mpiexec).
-        this.users.keySet().removeIf(name -> List.of("PMI_FD", "PMI_PORT", "PMI_ID", "PMI_SPAWNED", "HYDI_CONTROL_FD", "PMIX_RANK", "PMIX_NAMESPACE").contains(name));
+        this.users.keySet().removeIf(name -> List.of("PMI_FD", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "MPI_LOCALRANKID", "PMI_PORT", "PMI_ID", "PMI_SPAWNED", "HYDI_CONTROL_FD", "PMIX_RANK", "PMIX_NAMESPACE").contains(name));
         this.users.remove("UDCKPT_SHELL_OPEN_FILES"); // from the udckpt script to the shepherd
         this.users.remove("_JAVA_SR_SIGNUM", "16"); // from the udckpt script to the JVM
         restoreLocale();
@@ -47,13 +49,20 @@ public final class RankEnvironment {
         all.put("UDCKPT_RANK", Integer.toString(rank));
         putDevice(all, rank);
         all.putIfAbsent("UDCKPT_VIRTUALIZE", "1");
+        switch (launch) {
+            case RANKS -> putManager(all, rank);
+            case TREE -> { } // a launcher in it, if there is one, gives its own to its own ranks
+        }
+        all.putIfAbsent("UCX_TLS", "ud_verbs,self");
+        all.putIfAbsent("UCX_NET_DEVICES", String.join(":1,", DeviceChoice.ofHost(addresses.device(rank))) + ":1");
+        return all;
+    }
+
+    private void putManager(Map<String, String> all, int rank) {
         all.put("PMI_RANK", Integer.toString(rank));
         all.put("PMI_SIZE", Integer.toString(layout.ranks()));
         all.put("MPI_LOCALNRANKS", Integer.toString(layout.ranksPerHost().get(layout.hostOf(rank))));
         all.put("MPI_LOCALRANKID", Integer.toString(layout.localRank(rank)));
-        all.putIfAbsent("UCX_TLS", "ud_verbs,self");
-        all.putIfAbsent("UCX_NET_DEVICES", String.join(":1,", DeviceChoice.ofHost(addresses.device(rank))) + ":1");
-        return all;
     }
 
     private void putDevice(Map<String, String> all, int rank) {

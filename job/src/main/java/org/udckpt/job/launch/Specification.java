@@ -9,14 +9,18 @@ import java.util.Map;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 
-/** What the shepherd needs to start one rank, and its file of NUL-terminated strings (docs/interfaces.md, SPECFILE). */
-public record Specification(Path directory, Path pmiSocket, boolean readsStandardInput, List<String> command, Map<String, String> environment) {
+/**
+ * What the shepherd needs to start one rank, and its file of NUL-terminated strings (docs/interfaces.md, SPECFILE).
+ *
+ * @param pmiSocket its process manager's, or empty: it has none
+ */
+public record Specification(Path directory, String pmiSocket, boolean readsStandardInput, List<String> command, Map<String, String> environment) {
 
     /** Writes the file that {@code spawn} names. */
     public void write(Path file) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         string(bytes, directory.toString());
-        string(bytes, pmiSocket.toString());
+        string(bytes, pmiSocket);
         string(bytes, readsStandardInput ? "stdin" : "null");
         string(bytes, Integer.toString(command.size()));
         command.forEach(word -> string(bytes, word));

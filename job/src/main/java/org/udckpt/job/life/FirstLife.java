@@ -11,6 +11,7 @@ import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.launch.Launch;
 import org.udckpt.job.launch.RankEnvironment;
 import org.udckpt.job.launch.RawText;
 import org.udckpt.job.launch.Shepherd;
@@ -25,17 +26,18 @@ public final class FirstLife {
     /**
      * Returns when all ranks run.
      *
+     * @param layout one rank on one host for a {@link Launch#TREE}
      * @param command the program, checked, and its arguments
      * @param environment the user's
      */
-    public static Job start(Settings settings, Installation installation, String name, HostLayout layout,
+    public static Job start(Settings settings, Installation installation, String name, Launch launch, HostLayout layout,
             List<String> command, Map<String, String> environment) {
         Job job = new Job(settings, new JobFacts(name, imageDirectory(settings, name), layout, command.stream().map(RawText::shown).toList(), 0, null), new AddressMap(), null);
         try {
             job.attach(Shepherd.start(installation.shepherd(), job.runtime().shepherdSocket(), job.shepherdListener()), installation.agentLibrary());
-            RankEnvironment environments = new RankEnvironment(environment, installation, job.runtime(), layout, job.hosts());
+            RankEnvironment environments = new RankEnvironment(environment, installation, job.runtime(), launch, layout, job.hosts());
             for (int rank = 0; rank < layout.ranks(); rank++) {
-                spawn(job, rank, command, environments);
+                spawn(job, launch, rank, command, environments);
             }
             Service.open(job, installation.library());
             return job;
@@ -45,9 +47,13 @@ public final class FirstLife {
         }
     }
 
-    private static void spawn(Job job, int rank, List<String> command, RankEnvironment environments) {
+    private static void spawn(Job job, Launch launch, int rank, List<String> command, RankEnvironment environments) {
         Path file = job.runtime().path().resolve("rank-" + rank);
-        new Specification(Path.of("").toAbsolutePath(), job.runtime().pmiSocket(), rank == 0, command, environments.of(rank)).write(file);
+        String pmi = switch (launch) {
+            case RANKS -> job.runtime().pmiSocket().toString();
+            case TREE -> "";
+        };
+        new Specification(Path.of("").toAbsolutePath(), pmi, rank == 0, command, environments.of(rank)).write(file);
         job.ranks().started(rank, job.shepherd().spawn(rank, file));
     }
 

@@ -107,7 +107,7 @@ class BadInputTest {
     @Test
     void programsThatCannotBePreloaded() throws Exception {
         Path shepherd = Udckpts.nativeFile("udckpt-shepherd");
-        assertTrue(expect(69, "run", "--", shepherd.toString()).contains("statically linked"));
+        assertTrue(expect(69, "run", "-n", "1", "--", shepherd.toString()).contains("statically linked"));
         assertTrue(expect(69, "run", "--", patched(18, 183, 0).toString()).contains("another architecture"));
         assertTrue(expect(69, "run", "--", patched(4, 1).toString()).contains("another architecture"));
     }

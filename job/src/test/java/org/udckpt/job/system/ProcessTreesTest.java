@@ -1,0 +1,135 @@
+package org.udckpt.job.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Named programs that are no ranks of udckpt's own, {@code udckpt run -- PROGRAM}: each is checkpointed, killed with all that it
+ * has started, restored from the image, and has to come to the result of a run that nobody disturbed (docs/process-trees.md).
+ */
+@Timeout(300)
+class ProcessTreesTest {
+    private static final List<String> WORK = List.of("--grid", "8", "--iterations", "10", "--solves", "40");
+
+    /** mpirun, its ranks and their terminals; the session directory in /tmp is gone when they come back, as after a reboot. */
+    @Test
+    void openMpi() throws Exception {
+        Path program = CommandLine.artifact("programs/openmpi/stencil_cg");
+        assumeTrue(Files.exists(program), "no mpicc.openmpi when this was built");
+        launcher("openmpi", List.of("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "2", "--mca", "orte_tmpdir_base", "@/session", "--mca", "pml", "ucx",
+                "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any", program.toString()), true);
+    }
+
+    /** MPICH's own launcher: mpiexec, its proxy and the ranks, which speak PMI to the proxy. */
+    @Test
+    void hydra() throws Exception {
+        launcher("hydra", List.of("mpiexec.hydra", "-n", "2", CommandLine.artifact("programs/stencil_cg").toString()), false);
+    }
+
+    @Test
+    void pipeline() throws Exception {
+        String stages = "echo started; (i=0; while [ $i -lt 300 ] || [ ! -e @/finish ]; do [ $i -lt 300 ] && echo $i; i=$((i+1)); sleep 0.01; done)"
+                + " | while read x; do echo $((x * x)); done | tee @/copy.data | awk '{ sum += $1 } END { print \"result\", sum }'";
+        program("pipeline", List.of("/bin/bash", "-c", stages));
+    }
+
+    @Test
+    void python() throws Exception {
+        assumeTrue(new ProcessBuilder("python3", "-c", "import numpy").start().waitFor() == 0, "no python3 with numpy");
+        program("python", List.of("python3", source("matrices.py"), "@/finish"));
+    }
+
+    @Test
+    void javaVirtualMachine() throws Exception {
+        program("java", List.of(System.getProperty("java.home") + "/bin/java", "-Xmx64m", source("Pools.java"), "@/finish"));
+    }
+
+    @Test
+    void staticProgram() throws Exception {
+        Path program = Files.createTempFile("udckpt-alone", "");
+        try {
+            assertEquals(0, new ProcessBuilder("gcc", "-static", "-O2", "-pthread", "-o", program.toString(), source("alone.c")).inheritIO().start().waitFor());
+            program("static", List.of(program.toString(), "@/finish"));
+        } finally {
+            Files.delete(program);
+        }
+    }
+
+    private static String source(String name) {
+        return Path.of(System.getProperty("udckpt.root"), "job/src/test/trees", name).toString();
+    }
+
+    /** The last line is the result, the same as without a checkpoint. */
+    private static void program(String name, List<String> command) throws Exception {
+        try (Tree tree = new Tree(command)) {
+            String wanted = tree.undisturbed();
+            tree.start();
+            tree.await("started");
+            Thread.sleep(500);
+            tree.checkpointAndKill();
+            tree.restart();
+            tree.finish();
+            assertEquals(last(wanted), last(tree.output()), () -> name + "\n" + tree.text());
+            assertTrue(last(wanted).startsWith("result "), wanted);
+            tree.good();
+        }
+    }
+
+    /** Each byte of output is the same, and the ranks talk over other addresses than they think. */
+    private static void launcher(String name, List<String> command, boolean session) throws Exception {
+        Tree tree = new Tree(command, WORK, "--brake", "@/brake");
+        try (tree) {
+            String wanted = tree.undisturbed();
+            Files.createFile(tree.file("brake"));
+            tree.start();
+            tree.await("solve 2 ");
+            assertEndpoints(tree, false);
+            tree.checkpointAndKill();
+            String first = tree.output();
+            if (session) {
+                assertTrue(Files.isDirectory(tree.file("session")));
+                new ProcessBuilder("rm", "-rf", tree.file("session").toString()).start().waitFor();
+            }
+            tree.restart();
+            tree.await("solve 4 ");
+            assertEndpoints(tree, true);
+            tree.checkpointAndKill(); // the next life's image, of a job with verbs objects that are not at their old addresses
+            tree.restart();
+            Files.delete(tree.file("brake"));
+            tree.finish();
+            assertTrue(wanted.startsWith(first) && wanted.endsWith(tree.output()), () -> name + ": not these lines:\n" + wanted + "\n" + first + "\n" + tree.text());
+            tree.good();
+        }
+    }
+
+    private static void assertEndpoints(Tree tree, boolean restarted) {
+        int endpoints = 0;
+        for (JsonNode rank : tree.status().path("ranks")) {
+            for (JsonNode endpoint : rank.path("endpoints")) {
+                endpoints++;
+                JsonNode virtual = endpoint.path("virtual");
+                JsonNode real = endpoint.path("real");
+                if (restarted) {
+                    assertNotEquals(virtual.path("lid"), real.path("lid"), tree::text);
+                    assertNotEquals(virtual.path("qpn"), real.path("qpn"), tree::text);
+                } else {
+                    assertEquals(virtual, real, tree::text);
+                }
+            }
+        }
+        assertEquals(2, endpoints, tree::text);
+    }
+
+    private static String last(String output) {
+        return output.lines().reduce("", (before, line) -> line);
+    }
+}

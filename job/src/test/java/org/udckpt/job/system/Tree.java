@@ -1,0 +1,150 @@
+package org.udckpt.job.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.udckpt.job.command.CommandClient;
+import org.udckpt.job.runtime.RuntimeDirectory;
+
+/**
+ * A command under {@code udckpt run} without ranks, through its lives, in a directory of its own that is kept when the test
+ * fails. "@" in the command is that directory; the file {@code finish} in it ends the program.
+ */
+final class Tree implements AutoCloseable {
+    private static final int AWAIT_SECONDS = 90;
+
+    private final Path directory;
+    private final CommandLine commands;
+    private final List<String> command = new ArrayList<>();
+    private Process life;
+    private int lives;
+    private boolean good;
+
+    Tree(List<String> command) throws IOException {
+        this(command, List.of());
+    }
+
+    Tree(List<String> command, List<String> more, String... rest) throws IOException {
+        this.directory = Files.createTempDirectory("udckpt-t");
+        this.commands = new CommandLine(directory);
+        this.command.addAll(command);
+        this.command.addAll(more);
+        this.command.addAll(List.of(rest));
+        this.command.replaceAll(word -> word.replace("@", directory.toString()));
+    }
+
+    Path file(String name) {
+        return directory.resolve(name);
+    }
+
+    /** What the command prints when it runs by itself, from its start to its end. */
+    String undisturbed() throws Exception {
+        Files.createFile(file("finish"));
+        Path output = file("undisturbed.out");
+        Process process = new ProcessBuilder(command).directory(directory.toFile()).redirectInput(Path.of("/dev/null").toFile())
+                .redirectOutput(output.toFile()).redirectError(file("undisturbed.err").toFile()).start();
+        try {
+            assertTrue(process.waitFor(AWAIT_SECONDS, TimeUnit.SECONDS), "the program alone does not end");
+        } finally {
+            process.destroyForcibly();
+        }
+        Files.delete(file("finish"));
+        assertEquals(0, process.exitValue(), Files.readString(file("undisturbed.err")));
+        return Files.readString(output);
+    }
+
+    void start() throws IOException {
+        List<String> words = new ArrayList<>(List.of("run", "--name", "tree", "--dir", file("images").toString(), "--"));
+        words.addAll(command);
+        begin(words);
+    }
+
+    void restart() throws IOException {
+        begin(List.of("restart", file("images").toString(), "--name", "tree"));
+    }
+
+    private void begin(List<String> words) throws IOException {
+        lives++;
+        life = commands.start(name(), words.toArray(String[]::new));
+    }
+
+    private String name() {
+        return "life-" + lives;
+    }
+
+    /** Of the present life. */
+    String output() {
+        try {
+            return Files.readString(commands.output(name()));
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Waits until the present life has printed these words and takes commands. */
+    void await(String words) throws Exception {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(AWAIT_SECONDS);
+        while (!output().contains(words) || !Files.exists(commands.runtime().resolve("tree/command.sock"))) {
+            assertTrue(life.isAlive() && System.nanoTime() < end, () -> "'" + words + "' did not come\n" + text());
+            Thread.sleep(20);
+        }
+    }
+
+    void checkpointAndKill() throws Exception {
+        assertEquals(0, commands.run("checkpoint", AWAIT_SECONDS, "checkpoint", "tree", "--then", "kill"), this::text);
+        assertTrue(life.waitFor(AWAIT_SECONDS, TimeUnit.SECONDS), this::text);
+        assertEquals(List.of(), RankProcesses.of(commands.runtime().resolve("tree")), () -> "processes are left\n" + text());
+    }
+
+    JsonNode status() {
+        try (CommandClient client = CommandClient.connect(new RuntimeDirectory(commands.runtime().resolve("tree")))) {
+            return client.ask(client.request("status"), _ -> { }).path("job");
+        }
+    }
+
+    /** Lets the program end by itself, as it must: with code 0. */
+    void finish() throws Exception {
+        Files.createFile(file("finish"));
+        assertTrue(life.waitFor(AWAIT_SECONDS, TimeUnit.SECONDS), () -> "it does not end\n" + text());
+        assertEquals(0, life.exitValue(), this::text);
+        assertEquals(List.of(), RankProcesses.of(commands.runtime().resolve("tree")), () -> "processes are left\n" + text());
+    }
+
+    /** Nothing has to be kept. */
+    void good() {
+        good = true;
+    }
+
+    String text() {
+        StringBuilder text = new StringBuilder();
+        try {
+            for (int number = 1; number <= lives; number++) {
+                text.append(commands.printed("life-" + number));
+            }
+            return text.append(commands.printed("checkpoint")).toString();
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+
+    @Override
+    public void close() throws Exception {
+        if (life != null && life.isAlive()) {
+            life.destroy(); // as a user's ^C
+            if (!life.waitFor(10, TimeUnit.SECONDS)) {
+                life.destroyForcibly().waitFor();
+            }
+        }
+        RankProcesses.kill(commands.runtime().resolve("tree"));
+        if (good) {
+            new ProcessBuilder("rm", "-rf", directory.toString()).start().waitFor();
+        }
+    }
+}
