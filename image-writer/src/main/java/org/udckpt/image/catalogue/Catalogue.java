@@ -19,7 +19,7 @@ import org.udckpt.image.directory.CheckpointIds;
 import org.udckpt.image.directory.CheckpointRemoval;
 import org.udckpt.image.directory.WriterLease;
 import org.udckpt.image.key.ImageKey;
-import org.udckpt.image.manifest.ManifestFile;
+import org.udckpt.image.manifest.Manifests;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.storage.StorageIo;
@@ -67,19 +67,20 @@ public final class Catalogue {
     /** All checkpoints, oldest first. An I/O error is thrown, not listed as a state. */
     public List<Entry> list() throws IOException {
         List<Entry> entries = new ArrayList<>();
+        Manifests manifests = new Manifests(key, io);
         for (Path path : io.list(parent)) {
             var id = ImageNames.id(path);
             if (id.isPresent() && Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-                entries.add(entry(id.getAsLong(), path));
+                entries.add(entry(id.getAsLong(), path, manifests));
             }
         }
         entries.sort(Comparator.comparingLong(Entry::id));
         return entries;
     }
 
-    private Entry entry(long id, Path directory) throws IOException {
+    private Entry entry(long id, Path directory, Manifests manifests) throws IOException {
         try {
-            return new Entry(id, directory, State.COMPLETE, ManifestFile.load(directory, key, io).manifest(), null, false);
+            return new Entry(id, directory, State.COMPLETE, manifests.load(directory).manifest(), null, false);
         } catch (ImageError.Missing e) {
             // Without a manifest by now: not damaged, but just being removed.
             if (e.file().endsWith(ImageNames.MANIFEST) || Files.notExists(directory.resolve(ImageNames.MANIFEST))) {

@@ -23,11 +23,20 @@ public final class ManifestFile {
      * @throws ImageError.Missing when there is no manifest: the checkpoint never came to be
      */
     public static Sealed load(Path directory, ImageKey key, StorageIo io) throws IOException {
-        Sealed sealed = alone(directory, key, io);
+        return load(directory, one -> alone(one, key, io));
+    }
+
+    static Sealed load(Path directory, Alone alone) throws IOException {
+        Sealed sealed = alone.read(directory);
         for (Manifest.Base base : sealed.manifest().bases()) {
-            base(directory, base, key, io);
+            base(directory, base, alone);
         }
         return sealed;
+    }
+
+    /** Reads the manifest of one checkpoint, without a look at what it is based on: {@link #alone}, or what that said before. */
+    interface Alone {
+        Sealed read(Path directory) throws IOException;
     }
 
     /**
@@ -35,10 +44,14 @@ public final class ManifestFile {
      * checkpoint's, whose problem it is; a corrupt one that was not asked for stays named as itself.
      */
     public static Manifest base(Path directory, Manifest.Base base, ImageKey key, StorageIo io) throws IOException {
+        return base(directory, base, one -> alone(one, key, io));
+    }
+
+    private static Manifest base(Path directory, Manifest.Base base, Alone alone) throws IOException {
         Path other = directory.resolveSibling(ImageNames.directory(base.id()));
         String needs = "holds what changed since " + other.getFileName() + ", ";
         try {
-            Sealed sealed = alone(other, key, io);
+            Sealed sealed = alone.read(other);
             if (!sealed.mac().equals(base.mac())) {
                 throw new ImageError.Corrupt(directory.resolve(ImageNames.MANIFEST), -1, needs + "but " + other + " is another checkpoint than that");
             }
@@ -50,7 +63,7 @@ public final class ManifestFile {
     }
 
     /** As {@link #load}, without a look at what it is based on: enough for one whose blocks a newer one needs. */
-    private static Sealed alone(Path directory, ImageKey key, StorageIo io) throws IOException {
+    static Sealed alone(Path directory, ImageKey key, StorageIo io) throws IOException {
         Path file = directory.resolve(ImageNames.MANIFEST);
         Sealed sealed;
         try {

@@ -22,9 +22,15 @@ import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Images;
+import org.udckpt.image.Range;
 import org.udckpt.image.WriterMain;
 import org.udckpt.image.directory.WriterLease;
+import org.udckpt.image.storage.WatchedStorage;
 import org.udckpt.image.write.CheckpointWriter;
+import org.udckpt.image.write.FakeProcess;
+import org.udckpt.image.write.History;
+import org.udckpt.image.write.ImageForm;
+import org.udckpt.image.write.WriterOptions;
 
 @Timeout(180)
 class CatalogueTest {
@@ -84,6 +90,37 @@ class CatalogueTest {
         write();
         assertEquals(List.of("9999 COMPLETE", "10000 COMPLETE"), states());
         assertEquals(10000, catalogue().newestComplete().orElseThrow().id());
+    }
+
+    /** Each of a chain names all before it; a list of 200 would otherwise read 20,000 manifests. */
+    @Test
+    void aLongChainIsListedByReadingEachFileOnce() throws Exception {
+        WriterOptions options = Images.options().withForm(ImageForm.PLAIN.withIncremental(true));
+        int length = Integer.getInteger("udckpt.chain", 12);
+        FakeProcess process = new FakeProcess(1, new Random(1), 1, 4 * length);
+        History history = null;
+        for (int i = 0; i < length; i++) {
+            byte[] memory = process.memory.firstEntry().getValue();
+            java.util.Arrays.fill(memory, (byte) (i + 1));
+            java.util.Arrays.fill(memory, 0, memory.length * i / length & -Range.PAGE, (byte) 1);
+            try (CheckpointWriter writer = CheckpointWriter.create(parent(), options, history)) {
+                writer.node(0, "a").memory(1, process.ranges(), process);
+                writer.commit(Images.INFO);
+                history = writer.history();
+            }
+        }
+        List<Path> opened = new ArrayList<>();
+        Catalogue watched = new Catalogue(parent(), Images.KEY, WatchedStorage.of((call, path) -> {
+            if (call.equals("open")) {
+                opened.add(path);
+            }
+        }));
+        long begin = System.nanoTime();
+        List<Catalogue.Entry> list = watched.list();
+        System.out.printf("%d checkpoints of a chain listed in %.1f ms, %d files opened%n", length, (System.nanoTime() - begin) / 1e6, opened.size());
+        assertEquals(length, list.stream().filter(entry -> entry.state() == Catalogue.State.COMPLETE).count());
+        assertTrue(list.getLast().manifest().bases().size() > 1, list.getLast().manifest().bases().toString());
+        assertEquals(new HashSet<>(opened).size(), opened.size(), "files were read twice");
     }
 
     @Test
