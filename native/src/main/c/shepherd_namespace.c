@@ -19,6 +19,8 @@
 #define CLONE_NEWTIME 0x00000080
 #endif
 
+#define CLOCK_ERROR "cannot set the clocks in the namespace of a restored job back by %lld ns (/proc/self/timens_offsets): %s"
+
 static int host_proc = -1; /* the host's /proc, kept to translate pids; -1 outside of a restore */
 
 bool namespaces_restored(void) { return host_proc >= 0; }
@@ -107,6 +109,17 @@ static int set_clocks(long long offset_ns) {
   return write_text("/proc/self/timens_offsets", text);
 }
 
+/*
+ * Another time namespace for the processes that will be made, in the place of the one that pid 1 came with. The agent knows
+ * the offset only when nothing is left to wait for: what it waits for, the job would see as a jump of its clock.
+ */
+void clock_set(long long offset_ns) {
+  if (!namespaces_restored()) agent_say("error clock: this shepherd was not started with --restore");
+  else if (unshare(CLONE_NEWTIME) < 0) agent_say("error clock: cannot create a time namespace: %s", strerror(errno));
+  else if (set_clocks(offset_ns) < 0) agent_say("error clock: " CLOCK_ERROR, -offset_ns, strerror(errno));
+  else agent_say("clock 0");
+}
+
 /* In a chroot whose root is no mount point (EINVAL, mount(2)) it has to do that the mount at /proc is private. */
 static int fresh_proc(void) {
   if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 && (errno != EINVAL || mount("none", "/proc", NULL, MS_PRIVATE, NULL) < 0)) return -1;
@@ -142,7 +155,7 @@ int namespaces_enter(long long offset_ns, char *error, size_t size) {
     return -1;
   }
   if (set_clocks(offset_ns) < 0) {
-    snprintf(error, size, "cannot set the clocks of a restored job back by %lld ns (/proc/self/timens_offsets): %s", -offset_ns, strerror(errno));
+    snprintf(error, size, CLOCK_ERROR, -offset_ns, strerror(errno));
     return -1;
   }
   pid_t pid = fork();

@@ -29,6 +29,7 @@ public final class Shepherd implements AutoCloseable {
     private static final long START_MS = 10_000;
     private static final long ANSWER_S = 30;
     private static final String QUIT = "quit";
+    private static final String CLOCK_LATER = "0"; // see clock()
 
     private final Process process;
     private final SocketChannel channel;
@@ -53,12 +54,11 @@ public final class Shepherd implements AutoCloseable {
     /**
      * Starts it as pid 1 of fresh namespaces.
      *
-     * @param monotonicOffsetNs added to CLOCK_MONOTONIC and CLOCK_BOOTTIME inside, so that time goes on for the job
      * @param named the runtime directory that the job's environment names; whoever looks for it finds this socket's instead
      * @throws Failure with the reason, when this system does not let it have these namespaces
      */
-    public static Shepherd startRestoring(Path program, Path socket, long monotonicOffsetNs, String named, ShepherdListener listener) {
-        List<String> command = List.of(program.toString(), socket.toString(), "--restore", Long.toString(monotonicOffsetNs), named);
+    public static Shepherd startRestoring(Path program, Path socket, String named, ShepherdListener listener) {
+        List<String> command = List.of(program.toString(), socket.toString(), "--restore", CLOCK_LATER, named);
         Shepherd shepherd = start(command, socket, false, listener);
         try {
             shepherd.awaitReady();
@@ -125,6 +125,15 @@ public final class Shepherd implements AutoCloseable {
     public synchronized int spawn(int rank, Path specification) {
         String answer = ask("spawn " + rank + " " + specification, "rank " + rank);
         return number(answer, "spawned " + rank + " ");
+    }
+
+    /**
+     * With restore, before any process: this is added to CLOCK_MONOTONIC and CLOCK_BOOTTIME inside, so that time goes on for the job.
+     *
+     * @throws Failure with the reason, when the kernel does not let it
+     */
+    public synchronized void clock(long offsetNs) {
+        number(ask("clock " + offsetNs, "the job's clock"), "clock ");
     }
 
     /** With restore: a paused process that has this pid inside; returns its pid outside. */

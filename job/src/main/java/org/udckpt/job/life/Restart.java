@@ -26,7 +26,6 @@ import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.StoredMemory;
 import org.udckpt.job.store.Tiers;
-import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.ProcessState;
@@ -123,7 +122,7 @@ public final class Restart {
             AddressMap addresses = state.addresses().nextLife();
             job = new Job(settings, facts, addresses, state.pmi());
             job.owns(reader);
-            job.attach(Shepherd.startRestoring(installation.shepherd(), job.runtime().shepherdSocket(), monotonicOffset(), facts.namedRuntime(), job.shepherdListener()), installation.agentLibrary());
+            job.attach(Shepherd.startRestoring(installation.shepherd(), job.runtime().shepherdSocket(), facts.namedRuntime(), job.shepherdListener()), installation.agentLibrary());
             phases.reached("namespaces");
             restore(job);
             Messages.info("the ranks run: " + phases);
@@ -173,11 +172,5 @@ public final class Restart {
             }
             Thread.sleep(1);
         }
-    }
-
-    /** What must be added to this machine's monotonic clock so that the job's goes on where it stopped. */
-    private long monotonicOffset() {
-        Clocks clocks = image.clocks();
-        return clocks.monotonicNs() - MonotonicClock.now();
     }
 }

@@ -10,6 +10,11 @@ record RestoredNode(Job job, RestartPhases phases) implements RestoreTarget {
     private static final Duration JOIN = Duration.ofSeconds(10);
 
     @Override
+    public void clock(long offsetNs) {
+        job.shepherd().clock(offsetNs);
+    }
+
+    @Override
     public int stub(int pid) {
         return job.shepherd().stub(pid);
     }

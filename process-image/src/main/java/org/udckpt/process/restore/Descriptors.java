@@ -50,13 +50,14 @@ final class Descriptors {
         return makers.get(object);
     }
 
-    void make() {
+    /** @param tcp made already, in this process */
+    void make(TcpObjects tcp) {
         Map<Long, List<KernelObject.PipeEnd>> ends = objects(KernelObject.PipeEnd.class).stream().collect(Collectors.groupingBy(KernelObject.PipeEnd::pipe));
         for (KernelObject.Pipe pipe : objects(KernelObject.Pipe.class)) {
             PipeObjects.make(pipe, ends.getOrDefault(pipe.id(), List.of()), this, handles);
         }
         new SocketObjects(objects(KernelObject.UnixSocket.class), this, handles).make();
-        new TcpObjects(image.tcpSockets(), this, handles).make();
+        tcp.give(puppets, handles);
         for (KernelObject object : image.objects()) {
             Puppet maker = makers.get(object.id());
             if (maker != null && !handles.known(object.id())) {

@@ -4,6 +4,12 @@ import java.nio.file.Path;
 
 /** Where a job is restored to: the shepherd that is pid 1 of its namespaces (docs/interfaces.md), and its new agent. */
 public interface RestoreTarget {
+    /**
+     * The shepherd's {@code clock}, once, before the first stub: this is what CLOCK_MONOTONIC and CLOCK_BOOTTIME of the job differ by from this
+     * machine's, in nanoseconds.
+     */
+    void clock(long offsetNs);
+
     /** The shepherd's {@code stub}: a paused child of pid 1 with this pid; its pid as this process sees it. */
     int stub(int pid);
 

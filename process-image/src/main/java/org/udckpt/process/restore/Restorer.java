@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.MonotonicClock;
 import org.udckpt.process.linux.PidFd;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.Descriptor;
@@ -81,10 +82,12 @@ public final class Restorer {
     private Restored run(FileChecks files) {
         boolean complete = false;
         Map<Integer, Puppet> puppets = Map.of();
-        try (lazy; Pages pages = new Pages()) {
+        try (lazy; Pages pages = new Pages(); TcpObjects tcp = new TcpObjects(image)) {
+            tcp.make();
+            target.clock(image.clocks().monotonicNs() - MonotonicClock.now()); // not before: a port may have been waited for
             puppets = tree.build();
             target.reached("processes");
-            List<Threads> threads = build(puppets, pages);
+            List<Threads> threads = build(puppets, pages, tcp);
             files.cutBack();
             threads.forEach(Threads::setRegisters);
             stopStopped(puppets);
@@ -101,7 +104,7 @@ public final class Restorer {
         }
     }
 
-    private List<Threads> build(Map<Integer, Puppet> puppets, Pages pages) {
+    private List<Threads> build(Map<Integer, Puppet> puppets, Pages pages, TcpObjects tcp) {
         byte[] model = Ptrace.xstate(puppets.values().iterator().next().hostPid());
         VectorConversion vectors = new VectorConversion(image.vectors(), VectorLayouts.here(model), model);
         Map<Integer, List<ThreadState>> threadStates = threadsForHere(puppets, vectors);
@@ -133,7 +136,7 @@ public final class Restorer {
             threads.add(new Threads(puppets.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of())));
             spaces.get(process.pid()).describe();
         }
-        descriptors.make();
+        descriptors.make(tcp);
         target.reached("objects");
         pages.await(); // a seal would keep out what is still being copied
         lazy.start();

@@ -17,10 +17,10 @@ final class TcpLink {
     private static final int PAUSE_MS = 50, EADDRINUSE = 98, EADDRNOTAVAIL = 99;
 
     /** Named in errors. */
-    private final Puppet owner;
+    private final Owner owner;
     private final long giveUp = System.nanoTime() + PATIENCE_NS;
 
-    TcpLink(Puppet owner) {
+    TcpLink(Owner owner) {
         this.owner = owner;
     }
 

@@ -1,6 +1,7 @@
 package org.udckpt.process.restore;
 
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,42 +11,57 @@ import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.linux.TcpAddress;
 import org.udckpt.process.linux.TcpCalls;
+import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TcpSocket.TcpState;
 
 /**
  * Makes TCP sockets: connections between the addresses and ports that they had, with what was unread, then bound sockets and
  * listeners (which would hear the calls of the former), then the connections that wait to be accepted. They are made in
- * this process, which is in the same network namespace, and handed over.
+ * this process, which is in the same network namespace, and handed over. They are made before the job's clock is set, since a port
+ * may have to be waited for.
  */
-final class TcpObjects {
+final class TcpObjects implements AutoCloseable {
     private final Map<Long, TcpSocket> sockets = new LinkedHashMap<>();
     /** id -> descriptor in this process */
     private final Map<Long, Integer> made = new LinkedHashMap<>();
-    private final Descriptors descriptors;
-    private final Handles handles;
+    /** object id -> the first process that has a descriptor of it */
+    private final Map<Long, Owner> owners = new HashMap<>();
 
-    TcpObjects(List<TcpSocket> sockets, Descriptors descriptors, Handles handles) {
-        sockets.stream().sorted(Comparator.comparingLong(TcpSocket::id)).forEach(socket -> this.sockets.put(socket.id(), socket));
-        this.descriptors = descriptors;
-        this.handles = handles;
+    TcpObjects(JobImage image) {
+        image.tcpSockets().stream().sorted(Comparator.comparingLong(TcpSocket::id)).forEach(socket -> this.sockets.put(socket.id(), socket));
+        Map<Integer, Integer> ranks = image.processes().stream().collect(Collectors.toMap(ProcessState::pid, ProcessState::rank));
+        for (Descriptor descriptor : image.descriptors()) {
+            if (sockets.containsKey(descriptor.object()) && ranks.containsKey(descriptor.pid())) {
+                owners.putIfAbsent(descriptor.object(), new Owner(ranks.get(descriptor.pid()), descriptor.pid()));
+            }
+        }
     }
 
+    /** All of them, in this process: it may take a minute, until what the killed job has left has passed. */
     void make() {
-        try {
-            each(TcpState.CONNECTED, this::connected);
-            each(TcpState.PEER_CLOSED, this::orphan);
-            each(TcpState.CLOSED, this::closed);
-            each(TcpState.UNCONNECTED, this::single);
-            each(TcpState.LISTENING, this::single);
-            each(TcpState.WAITING, this::waiting);
-            // Only now: nobody binds a port any more that one of these has.
-            each(TcpState.UNCONNECTED, socket -> TcpSetup.share(socket, made.get(socket.id())));
-            made.keySet().stream().collect(Collectors.groupingBy(id -> owner(sockets.get(id)), LinkedHashMap::new, Collectors.toList()))
-                    .forEach((owner, ids) -> Handover.give(owner, handles, ids, ids.stream().map(made::get).toList()));
-        } finally {
-            made.values().forEach(Files::close);
-        }
+        each(TcpState.CONNECTED, this::connected);
+        each(TcpState.PEER_CLOSED, this::orphan);
+        each(TcpState.CLOSED, this::closed);
+        each(TcpState.UNCONNECTED, this::single);
+        each(TcpState.LISTENING, this::single);
+        each(TcpState.WAITING, this::waiting);
+        // Only now: nobody binds a port any more that one of these has.
+        each(TcpState.UNCONNECTED, socket -> TcpSetup.share(socket, made.get(socket.id())));
+    }
+
+    /** To the processes that have them. */
+    void give(Map<Integer, Puppet> puppets, Handles handles) {
+        made.keySet().stream().collect(Collectors.groupingBy(id -> puppets.get(owner(sockets.get(id)).pid()), LinkedHashMap::new, Collectors.toList()))
+                .forEach((owner, ids) -> Handover.give(owner, handles, ids, ids.stream().map(made::get).toList()));
+    }
+
+    @Override
+    public void close() {
+        made.values().forEach(Files::close);
+        made.clear();
     }
 
     private interface Step {
@@ -64,8 +80,8 @@ final class TcpObjects {
         }
     }
 
-    private Puppet owner(TcpSocket socket) {
-        Puppet owner = descriptors.maker(socket.id());
+    private Owner owner(TcpSocket socket) {
+        Owner owner = owners.get(socket.id());
         if (owner == null) {
             throw new RestoreException(RestoreException.Reason.FAILED, "TCP socket " + socket.id() + " of the image belongs to no process");
         }

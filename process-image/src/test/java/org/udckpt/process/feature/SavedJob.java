@@ -59,10 +59,8 @@ final class SavedJob implements AutoCloseable {
         return as(image, memory.stream().map(source -> (MemorySource) new SlowMemory(source, pageNs)).toList());
     }
 
-    /** The time namespace makes CLOCK_MONOTONIC go on from the checkpoint's value. */
     ShepherdProcess newShepherd(Path binary, Path socket, Path output) throws IOException, InterruptedException {
-        long offset = image.clocks().monotonicNs() - System.nanoTime();
-        return new ShepherdProcess(binary, socket, output, "--restore", Long.toString(offset));
+        return new ShepherdProcess(binary, socket, output, "--restore", "0");
     }
 
     /** Restores into a shepherd's namespaces; the pid of the first process as this one sees it. */
@@ -85,6 +83,11 @@ final class SavedJob implements AutoCloseable {
     }
 
     private record Target(ShepherdProcess shepherd) implements RestoreTarget {
+        @Override
+        public void clock(long offsetNs) {
+            shepherd.ask("clock " + offsetNs);
+        }
+
         @Override
         public int stub(int pid) {
             return shepherd.ask("stub " + pid);

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -24,6 +26,7 @@ import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
+import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.model.Zombie;
 import org.udckpt.process.trace.BuildId;
@@ -107,6 +110,11 @@ class HandmadeImageTest {
     /** The last call of all: every process is complete and about to run. */
     private record FailsToGo(TestShepherd shepherd) implements RestoreTarget {
         @Override
+        public void clock(long offsetNs) {
+            shepherd.clock(offsetNs);
+        }
+
+        @Override
         public int stub(int pid) {
             return shepherd.stub(pid);
         }
@@ -189,6 +197,19 @@ class HandmadeImageTest {
         RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), null));
         assertTrue(failure.getMessage().contains("libnew.so"), failure.getMessage());
         assertEquals(RestoreException.Reason.FILE_CHANGED, failure.reason());
+    }
+
+    /** Ports are had before there is a clock or a process: what is waited for there, the job does not see. */
+    @Test
+    void aPortThatIsTakenIsFoundBeforeTheClockIsSet() throws Exception {
+        try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+            byte[] name = {2, 0, (byte) (other.getLocalPort() >> 8), (byte) other.getLocalPort(), 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0};
+            TcpSocket listener = new TcpSocket(3, 2, 2, TcpSocket.TcpState.LISTENING, 0, name, new byte[0], new byte[0], 0, 1, new int[0], 0, 0, -1, 0, 0, "", "");
+            JobImage image = new JobImage(List.of(process(PARENT, 0, "")), List.of(), List.of(), List.of(new Descriptor(PARENT, 5, false, 3)), List.of(), List.of(), List.of(),
+                    new Clocks(0, 0, 0), null, List.of(listener));
+            RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), null));
+            assertTrue(failure.getMessage().contains("rank 0 (process " + PARENT + "): bind TCP socket 127.0.0.1:" + other.getLocalPort()), failure.getMessage());
+        }
     }
 
     private static JobImage image(TestShepherd shepherd, List<Zombie> zombies) {

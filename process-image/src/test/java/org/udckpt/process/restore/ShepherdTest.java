@@ -234,7 +234,8 @@ class ShepherdTest {
     }
 
     private void stubs(List<String> prefix) throws Exception {
-        try (TestShepherd shepherd = TestShepherd.start(directory, prefix, "--restore", "5000000000")) {
+        try (TestShepherd shepherd = TestShepherd.start(directory, prefix, "--restore", "0")) {
+            shepherd.clock(5_000_000_000L);
             int host = shepherd.ask("stub 4321");
             assertTrue(Files.readString(Path.of("/proc/" + host + "/status")).contains("\t4321\n"), "NSpid of the stub");
             shepherd.tell("stub 4321");

@@ -110,6 +110,11 @@ final class TestShepherd implements RestoreTarget, AutoCloseable {
     }
 
     @Override
+    public void clock(long offsetNs) {
+        ask("clock " + offsetNs);
+    }
+
+    @Override
     public int stub(int pid) {
         return ask("stub " + pid);
     }
