@@ -25,6 +25,11 @@ remember_limits
 set_locale
 set_thread_signal
 rm -f "$archive"
+# Before the archive is made, which fits these jars alone.
+"$java_home/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$(class_path)" org.udckpt.job.archive.OldClasses "$root/job/target/lib" >"$log" 2>&1 ||
+    { cat "$log" >&2; exit 70; }
+mpi_program=$root/native/target/cmake/programs/restart_clock # none where there is no MPI
+[ -x "$mpi_program" ] || mpi_program=
 # Where no process may be traced (a container that builds), the commands alone.
-archive_after org.udckpt.job.archive.Training "$work" || archive_after org.udckpt.job.Main status ||
+archive_after org.udckpt.job.archive.Training "$work" ${mpi_program:+"$mpi_program"} || archive_after org.udckpt.job.Main status ||
     say "the classes could not be archived, so commands start more slowly; $log says why"

@@ -5,12 +5,15 @@ needed_flags() { sed -n 's:.*<udckpt.jvm>\(.*\)</udckpt.jvm>.*:\1:p' "$root/pom.
 
 # Serial collector: the heap is small (page contents stay off it) and the job wants the cores; it
 # also starts fastest. No hsperfdata file: nobody reads it, and it costs an mmap'ed file in /tmp.
-# Short commands stop at the first compiler: they end before the second one would pay.
+# Short commands stop at the first compiler: they end before the second one would pay. So does a restart, where the second one
+# took as much processor time before the job's first instruction as everything else; what an agent does afterwards is done by
+# the kernel and by C libraries. There the first one gets no list of what training found hot either.
 java_flags() {
     printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData
     case $1 in
         # A young generation by the memory's size (a hundred megabytes here) would only be more to touch beside the job.
-        run | restart) printf '%s ' -Xmn32m ;;
+        run) printf '%s ' -Xmn32m ;;
+        restart) printf '%s ' -Xmn32m -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining ;;
         demo | verify | diff | export-core) ;; # long where images are large
         *) printf '%s ' -XX:TieredStopAtLevel=1 ;;
     esac
@@ -25,7 +28,10 @@ class_path() {
 # Loaded and linked classes from a file (archive.sh). The JVM checks that it fits these jars and this JDK, and does without it
 # otherwise.
 archive=$root/target/classes.aot
-archive_flags() { [ ! -f "$archive" ] || printf '%s ' "-XX:AOTCache=$archive" -Xlog:aot=off; }
+# Mapped where it was made for: to move it, each pointer in it is written once more, before the first line of ours.
+archive_flags() {
+    [ ! -f "$archive" ] || printf '%s ' "-XX:AOTCache=$archive" -Xlog:aot=off -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0
+}
 
 # A JVM raises its soft limit of open files to the hard one; the ranks get the shell's (shepherd_inherit.c).
 remember_limits() {

@@ -109,14 +109,25 @@ static int set_clocks(long long offset_ns) {
   return write_text("/proc/self/timens_offsets", text);
 }
 
+/* This process too, whose namespaces a job's processes are compared with. That fixes the offsets (time_namespaces(7)). */
+static int enter_clock(void) {
+  int fd = open("/proc/self/ns/time_for_children", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  int result = setns(fd, CLONE_NEWTIME), error = errno;
+  close(fd);
+  errno = error;
+  return result;
+}
+
 /*
- * Another time namespace for the processes that will be made, in the place of the one that pid 1 came with. The agent knows
- * the offset only when nothing is left to wait for: what it waits for, the job would see as a jump of its clock.
+ * Another time namespace, in the place of the one that pid 1 came with. The agent knows the offset only when nothing is
+ * left to wait for: what it waits for, the job would see as a jump of its clock.
  */
 void clock_set(long long offset_ns) {
   if (!namespaces_restored()) agent_say("error clock: this shepherd was not started with --restore");
   else if (unshare(CLONE_NEWTIME) < 0) agent_say("error clock: cannot create a time namespace: %s", strerror(errno));
   else if (set_clocks(offset_ns) < 0) agent_say("error clock: " CLOCK_ERROR, -offset_ns, strerror(errno));
+  else if (enter_clock() < 0) agent_say("error clock: cannot enter the job's time namespace: %s", strerror(errno));
   else agent_say("clock 0");
 }
 

@@ -8,6 +8,11 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
-        System.exit(Udckpt.run(RawText.arguments(arguments)));
+        System.exit(run(arguments));
+    }
+
+    /** Without the exit: the exit code. */
+    public static int run(String... arguments) {
+        return Udckpt.run(RawText.arguments(arguments));
     }
 }

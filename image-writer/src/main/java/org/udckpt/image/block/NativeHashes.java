@@ -12,47 +12,74 @@ import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
 import java.util.Optional;
 import org.udckpt.image.Range;
 
-/** Hashes by libxxhash (xxhash.h: XXH3_64bits, XXH3_128bits) and libcrypto (SHA256(3)), which read the memory where it is. */
+/**
+ * Hashes by libxxhash (xxhash.h: XXH3_64bits, XXH3_128bits) and libcrypto (SHA256(3)), which read the memory where it is. Each shape of
+ * a function costs a young JVM some 10 ms; so those that can have one shape have it, and the third is linked when
+ * pages are compared.
+ */
 final class NativeHashes implements Hashes {
-    /** XXH128_hash_t: the low number comes first. */
-    private static final MemoryLayout PAIR = MemoryLayout.structLayout(JAVA_LONG, JAVA_LONG);
-    private static final Optional<MethodHandle> XXH3 = find("libxxhash.so.0", "XXH3_64bits", FunctionDescriptor.of(JAVA_LONG, ADDRESS, JAVA_LONG));
-    private static final Optional<MethodHandle> XXH3_128 = find("libxxhash.so.0", "XXH3_128bits", FunctionDescriptor.of(PAIR, ADDRESS, JAVA_LONG));
-    private static final Optional<MethodHandle> SHA256 = find("libcrypto.so.3", "SHA256", FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_LONG, ADDRESS));
+    private static final Optional<MemorySegment> XXH3 = find("libxxhash.so.0", "XXH3_64bits");
+    private static final Optional<MemorySegment> XXH3_128 = find("libxxhash.so.0", "XXH3_128bits");
+    private static final Optional<MemorySegment> SHA256 = find("libcrypto.so.3", "SHA256");
     static final boolean THERE = XXH3.isPresent() && XXH3_128.isPresent() && SHA256.isPresent();
 
-    private static final MethodHandle HASH = XXH3.orElse(null);
-    private static final MethodHandle HASH_128 = XXH3_128.orElse(null);
-    private static final MethodHandle DIGEST = SHA256.orElse(null);
+    private static final MethodHandle HASH = XXH3.map(NativeHashes::link).orElse(null);
+    private static final MethodHandle DIGEST = SHA256.map(NativeHashes::link).orElse(null);
 
     private final MemorySegment digest = Arena.ofAuto().allocate(Checksum.DIGEST_BYTES);
-    private final SegmentAllocator pair = SegmentAllocator.prefixAllocator(Arena.ofAuto().allocate(PAIR));
+    private SegmentAllocator pair;
 
-    private static Optional<MethodHandle> find(String library, String name, FunctionDescriptor type) {
+    /** When pages are hashed, and not before. */
+    private static final class Pages {
+        /** XXH128_hash_t: the low number comes first. */
+        private static final MemoryLayout PAIR = MemoryLayout.structLayout(JAVA_LONG, JAVA_LONG);
+        private static final MethodHandle HASH_128 = Linker.nativeLinker().downcallHandle(XXH3_128.orElseThrow(), FunctionDescriptor.of(PAIR, ADDRESS, JAVA_LONG));
+    }
+
+    private static Optional<MemorySegment> find(String library, String name) {
         try {
-            return SymbolLookup.libraryLookup(library, Arena.global()).find(name).map(symbol -> Linker.nativeLinker().downcallHandle(symbol, type));
+            return SymbolLookup.libraryLookup(library, Arena.global()).find(name);
         } catch (IllegalArgumentException notThere) {
             return Optional.empty();
         }
     }
 
+    /** (address, length, address) in the general shape: a function takes no notice of arguments that it does not have. */
+    private static MethodHandle link(MemorySegment function) {
+        return Linker.nativeLinker().downcallHandle(function, FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    }
+
+    /** Of so many bytes of native memory; the caller keeps it there. */
+    private static long address(MemorySegment bytes, int length) {
+        if (!bytes.isNative()) {
+            throw new IllegalArgumentException("to be hashed, bytes must be in native memory: " + bytes);
+        }
+        return bytes.asSlice(0, length).address();
+    }
+
     @Override
     public long xxh3(MemorySegment bytes, int length) {
         try {
-            return (long) HASH.invokeExact(bytes, (long) length);
+            return (long) HASH.invokeExact(address(bytes, length), (long) length, 0L);
         } catch (Throwable e) {
             throw unexpected(e);
+        } finally {
+            Reference.reachabilityFence(bytes);
         }
     }
 
     @Override
     public void xxh3Pages(MemorySegment bytes, int pages, long[] values) {
+        if (pair == null) {
+            pair = SegmentAllocator.prefixAllocator(Arena.ofAuto().allocate(Pages.PAIR));
+        }
         try {
             for (int page = 0; page < pages; page++) {
-                MemorySegment value = (MemorySegment) HASH_128.invokeExact(pair, bytes.asSlice((long) page * Range.PAGE), (long) Range.PAGE);
+                MemorySegment value = (MemorySegment) Pages.HASH_128.invokeExact(pair, bytes.asSlice((long) page * Range.PAGE), (long) Range.PAGE);
                 values[2 * page] = value.get(JAVA_LONG, Long.BYTES);
                 values[2 * page + 1] = value.get(JAVA_LONG, 0);
             }
@@ -64,10 +91,12 @@ final class NativeHashes implements Hashes {
     @Override
     public byte[] sha256(MemorySegment bytes, int length) {
         try {
-            MemorySegment ignored = (MemorySegment) DIGEST.invokeExact(bytes, (long) length, digest);
+            long ignored = (long) DIGEST.invokeExact(address(bytes, length), (long) length, digest.address());
             return digest.toArray(ValueLayout.JAVA_BYTE);
         } catch (Throwable e) {
             throw unexpected(e);
+        } finally {
+            Reference.reachabilityFence(bytes);
         }
     }
 

@@ -1,12 +1,13 @@
 package org.udckpt.job.agent;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.udckpt.job.report.ExitCode;
@@ -26,11 +27,12 @@ final class QuitSignal {
         Thread.ofPlatform().daemon().name("quit-signal").start(() -> pass(descriptor, toJob));
     }
 
+    /** Linked in a shape that others have, too (see NativeHashes): it takes no notice of arguments. */
     private static int descriptor(Path library) {
         try {
-            return (int) Linker.nativeLinker().downcallHandle(
+            return (int) (long) Linker.nativeLinker().downcallHandle(
                     SymbolLookup.libraryLookup(library, Arena.global()).findOrThrow("udckpt_agent_take_quit"),
-                    FunctionDescriptor.of(ValueLayout.JAVA_INT)).invokeExact();
+                    FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG)).invokeExact(0L, 0L, 0L);
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {

@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.udckpt.job.Main;
 import org.udckpt.job.cli.Udckpt;
 
 /**
@@ -13,19 +14,25 @@ import org.udckpt.job.cli.Udckpt;
 public final class Training {
     private static final String JOB = "archive";
     private static final long PATIENCE_NS = 60_000_000_000L;
-    private static final int UNKNOWN_JOB = 66;
+    private static final int UNKNOWN_JOB = 66, USAGE = 64;
 
     private Training() {}
 
-    /** @param arguments a directory for the images */
+    /** @param arguments a directory for the images, and an MPI program (bench/src/main/c/restart_clock.c), where there is one */
     public static void main(String[] arguments) throws Exception {
         Path directory = Path.of(arguments[0]);
         String images = directory.resolve("images").toString();
-        Path end = directory.resolve("end");
+        Path end = directory.resolve("finish");
         // Enough memory that it comes in after the restart (MemoryArrival), with children meanwhile.
         String program = "x=$(head -c 80000000 /dev/zero | tr '\\0' x); while [ -d '" + directory + "' ] && [ ! -e '" + end + "' ]; do sleep 0.1; done"; // also when we are killed
         live(end, "run", "--name", JOB, "--dir", images, "--", "sh", "-c", program);
         live(end, "restart", images, "--name", JOB);
+        if (arguments.length > 1) {
+            String of = directory.resolve("mpi").toString();
+            live(end, "run", "-n", "2", "--name", JOB, "--dir", of, "--", arguments[1], "40", directory.toString()); // MiB of each
+            live(end, "restart", of, "--name", JOB);
+        }
+        expect(Main.run(), "the lack of a verb", USAGE);
         expect(Udckpt.run("list", images), "list");
         expect(Udckpt.run("inspect", images), "inspect");
         expect(Udckpt.run("verify", images), "verify");
@@ -51,7 +58,11 @@ public final class Training {
     }
 
     private static void expect(int code, String verb) {
-        if (code != 0) {
+        expect(code, verb, 0);
+    }
+
+    private static void expect(int code, String verb, int wanted) {
+        if (code != wanted) {
             System.err.println("training: " + verb + " ended with code " + code);
             System.exit(1);
         }

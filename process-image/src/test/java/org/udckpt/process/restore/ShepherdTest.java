@@ -238,6 +238,8 @@ class ShepherdTest {
             shepherd.clock(5_000_000_000L);
             int host = shepherd.ask("stub 4321");
             assertTrue(Files.readString(Path.of("/proc/" + host + "/status")).contains("\t4321\n"), "NSpid of the stub");
+            assertEquals(Files.readSymbolicLink(Path.of("/proc/" + shepherd.pidOne() + "/ns/time")), Files.readSymbolicLink(Path.of("/proc/" + host + "/ns/time")),
+                    "the capture compares them");
             shepherd.tell("stub 4321");
             assertEquals("error stub 4321: cannot create a process with this pid: File exists", shepherd.answer());
             int clock = shepherd.spawn(0, "", List.of("sh", "-c", "read up rest < /proc/uptime; echo uptime=$up; [ $$ -lt 100 ]"));
