@@ -11,6 +11,12 @@ import java.util.List;
 public record JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
         List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors,
         List<TcpSocket> tcpSockets, List<TerminalObject> terminals) {
+    /** Without terminals. */
+    public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
+            List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors, List<TcpSocket> tcpSockets) {
+        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, List.of());
+    }
+
     /** Without TCP sockets and terminals. */
     public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
             List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors) {
