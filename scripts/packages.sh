@@ -2,7 +2,7 @@
 
 # What each verb needs: a compiler and a build tool, an MPI with UCX, the verbs headers and tools;
 # gdb, valgrind, ip(8) and foreign clients for tests and the overhead benchmark.
-base_packages="gcc libc6-dev make cmake maven mpich libmpich-dev libibverbs-dev librdmacm-dev ibverbs-utils rdmacm-utils perftest gdb valgrind procps iproute2"
+base_packages="gcc libc6-dev make cmake maven mpich libmpich-dev libibverbs-dev librdmacm-dev libxxhash-dev libssl-dev ibverbs-utils rdmacm-utils perftest gdb valgrind procps iproute2"
 
 missing_packages() {
     local package

@@ -13,7 +13,8 @@ set(LIBRARY_PARTS
   ${ROOT}/ud-virt/src/main/c/*.c
   ${ROOT}/rc-virt/src/main/c/*.c
   ${ROOT}/address-map/src/main/c/*.c
-  ${ROOT}/process-image/src/main/c/parasite*.S)
+  ${ROOT}/process-image/src/main/c/parasite*.S
+  ${ROOT}/process-image/src/main/c/snapshot_*.c)
 file(GLOB LIBRARY_SOURCES CONFIGURE_DEPENDS ${LIBRARY_PARTS})
 
 add_library(udckpt SHARED ${LIBRARY_SOURCES})
@@ -22,13 +23,17 @@ target_compile_options(udckpt PRIVATE $<$<COMPILE_LANGUAGE:C>:-O2 -fno-semantic-
 # In the paths of data each instruction counts: no pairs of members gathered in vector registers.
 set_source_files_properties(${ROOT}/ud-virt/src/main/c/virtual_send.c ${ROOT}/ud-virt/src/main/c/virtual_receive.c
   ${ROOT}/ud-virt/src/main/c/virtual_poll.c ${ROOT}/rc-virt/src/main/c/rc_send.c PROPERTIES COMPILE_OPTIONS -fno-tree-slp-vectorize)
+# It runs where a sanitizer's own state is that of a process stopped anywhere.
+set_source_files_properties(${ROOT}/process-image/src/main/c/snapshot_writer.c PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
 set(LIBRARY_EXPORTS ${ROOT}/native/src/main/c/interposer.map)
 target_link_options(udckpt PRIVATE -Wl,--version-script=${LIBRARY_EXPORTS} -Wl,-z,now)
 if(NOT UDCKPT_SANITIZE) # the program brings the sanitizer's functions
   target_link_options(udckpt PRIVATE -Wl,-z,defs)
 endif()
 set_target_properties(udckpt PROPERTIES LINK_DEPENDS ${LIBRARY_EXPORTS})
-target_link_libraries(udckpt PRIVATE pthread dl)
+# Of libcrypto SHA-256 alone is taken in, and kept to ourselves: a program may have another version of it.
+target_link_libraries(udckpt PRIVATE pthread dl -l:libcrypto.a)
+target_link_options(udckpt PRIVATE -Wl,--exclude-libs,libcrypto.a)
 
 # The fabric's test programs, each a set of named cases (see native/src/test/c/fabric.h). They are
 # linked with the real libibverbs, whose functions the preloaded library takes over.

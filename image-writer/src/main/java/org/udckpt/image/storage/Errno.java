@@ -17,7 +17,7 @@ import org.udckpt.image.ImageError;
  * Gives I/O errors their file, and tells a full file system apart. Java keeps of the errno only strerror's text, in
  * the user's language, so that text is asked of the C library rather than written down in English.
  */
-final class Errno {
+public final class Errno {
     private static final int ENOSPC = 28;
     private static final int EDQUOT = 122;
 
@@ -29,7 +29,7 @@ final class Errno {
     }
 
     /** strerror(3). */
-    static String text(int errno) {
+    public static String text(int errno) {
         Linker linker = Linker.nativeLinker();
         MemorySegment strerror = linker.defaultLookup().find("strerror").orElseThrow();
         try (Arena arena = Arena.ofConfined()) {
@@ -42,7 +42,7 @@ final class Errno {
     }
 
     /** The error as it is where it already names its file and kind, else one that does. */
-    static IOException named(Path file, long offset, IOException error) {
+    public static IOException named(Path file, long offset, IOException error) {
         if (error instanceof ImageError || error instanceof FileAlreadyExistsException || error instanceof NoSuchFileException) {
             return error;
         }

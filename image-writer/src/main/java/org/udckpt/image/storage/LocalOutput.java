@@ -23,6 +23,11 @@ final class LocalOutput implements StorageIo.Output {
     }
 
     @Override
+    public Path path() {
+        return file;
+    }
+
+    @Override
     public void append(ByteBuffer[] buffers, int count) throws IOException {
         long at = channel.position();
         try {

@@ -72,9 +72,12 @@ public final class LocalStorage implements StorageIo {
         return new LocalOutput(file, past, true);
     }
 
-    /** Null where the file system does not take O_DIRECT (EINVAL, open(2)) or wants more than 4096-byte alignment. */
+    /**
+     * Null where the file system does not take O_DIRECT (EINVAL, open(2)), wants more than 4096-byte alignment, or is nothing but
+     * page cache (tmpfs, which takes it since Linux 6.6).
+     */
     private static FileChannel openDirect(Path file) throws IOException {
-        if (blockSize(file) > Range.PAGE) {
+        if (blockSize(file) > Range.PAGE || Files.getFileStore(file).type().equals("tmpfs")) {
             return null;
         }
         try {

@@ -49,6 +49,11 @@ public interface StorageIo {
         /** Whether writes go past the page cache; then all sizes and buffers must be multiples of 4096 bytes. */
         boolean direct();
 
+        /** Where another process of this user may open the file and append to it; null: it goes through here only. */
+        default Path path() {
+            return null;
+        }
+
         /** Appends the remaining bytes of {@code buffers[0..count)} and leaves them consumed. */
         void append(ByteBuffer[] buffers, int count) throws IOException;
 

@@ -40,7 +40,7 @@ final class MemoryPipeline implements Closeable {
     private boolean closed;
 
     /** @param cipher null when the checkpoint is not encrypted */
-    MemoryPipeline(int node, WriterOptions options, List<StripeWriter> stripes, ImageCipher cipher) throws IOException {
+    MemoryPipeline(int node, WriterOptions options, List<StripeFile> stripes, ImageCipher cipher) throws IOException {
         meter = options.meter();
         int slots = Integer.highestOneBit((int) Math.min(1 << 16, options.bufferBytes() / Slot.BYTES));
         PageBuffers buffers = new PageBuffers(arena, slots + options.workers()); // compression takes a second one
@@ -93,8 +93,8 @@ final class MemoryPipeline implements Closeable {
         };
     }
 
-    private EventHandler<Slot> writer(int index, List<StripeWriter> stripes) {
-        StripeWriter stripe = stripes.get(index);
+    private EventHandler<Slot> writer(int index, List<StripeFile> stripes) {
+        StripeWriter stripe = new StripeWriter(stripes.get(index));
         return (slot, sequence, endOfBatch) -> {
             if (sequence % stripes.size() == index) {
                 stripe.accept(slot, this);

@@ -30,8 +30,12 @@ public final class NodeWriter implements Closeable {
     private final List<Manifest.FileEntry> files = new ArrayList<>();
     private final Set<String> tables = new HashSet<>(Set.of(ImageNames.CHUNKS, ImageNames.BLOCKS, LATENCY));
     private final Set<Integer> processes = new HashSet<>();
-    private final List<StripeWriter> stripes = new ArrayList<>();
+    private final List<StripeFile> stripes = new ArrayList<>();
+    /** For what is read, and for what writes itself; each made with its own stripe files when the first source needs it. */
     private MemoryPipeline pipeline;
+    private SelfWriter selfWriter;
+    /** The first process could not write itself: no other is asked, and the pipeline has those stripe files. */
+    private boolean declined;
     private long bytes;
     private long begin;
     private boolean finished;
@@ -68,27 +72,45 @@ public final class NodeWriter implements Closeable {
         if (!processes.add(process)) {
             throw new IllegalArgumentException("process " + process + " was given twice");
         }
-        if (pipeline == null) {
-            try {
-                start();
-            } catch (IOException | RuntimeException e) {
-                broken = e; // as a table that failed
-                throw e;
-            }
-        }
         long length = sorted.stream().mapToLong(Range::length).sum();
         bytes += length;
         options.meter().expect(length);
-        return pipeline.submit(new MemoryJob(process, sorted, source, previous == null ? null : previous.pages(node.index(), process)));
+        try {
+            return submit(process, sorted, source);
+        } catch (IOException | RuntimeException e) {
+            broken = e; // as a table that failed
+            throw e;
+        }
     }
 
-    private void start() throws IOException {
-        begin = System.nanoTime();
-        for (int i = 0; i < options.stripes(); i++) {
-            Path file = target.directory().resolve(ImageNames.stripe(node.index(), i));
-            stripes.add(new StripeWriter(i, file, options.storage().create(file, options.direct()), new StripeLog(target.id()), options.courtesy().rate()));
+    private CompletableFuture<MemoryResult> submit(int process, List<Range> ranges, PageSource source) throws IOException {
+        begin = begin == 0 ? System.nanoTime() : begin;
+        if (source instanceof SelfWritingSource self && storedAsItIs() && !declined) {
+            selfWriter = selfWriter == null ? new SelfWriter(node.index(), options, newStripes()) : selfWriter;
+            if (selfWriter.takes(self)) {
+                return selfWriter.submit(new SelfWrittenMemory(process, ranges, self, options.form().integrity() == Manifest.Integrity.SHA256));
+            }
+            declined = !selfWriter.used();
         }
-        pipeline = new MemoryPipeline(node.index(), options, stripes, target.cipher());
+        if (pipeline == null) {
+            pipeline = new MemoryPipeline(node.index(), options, declined ? List.copyOf(stripes) : newStripes(), target.cipher());
+        }
+        return pipeline.submit(new MemoryJob(process, ranges, source, previous == null ? null : previous.pages(node.index(), process)));
+    }
+
+    /** Nothing is asked for that only a packer does. */
+    private boolean storedAsItIs() {
+        ImageForm form = options.form();
+        return form.zstdLevel() == 0 && !form.incremental() && target.cipher() == null;
+    }
+
+    private List<StripeFile> newStripes() throws IOException {
+        int first = stripes.size();
+        for (int i = first; i < first + options.stripes(); i++) {
+            Path file = target.directory().resolve(ImageNames.stripe(node.index(), i));
+            stripes.add(new StripeFile(i, file, options.storage().create(file, options.direct()), new StripeLog(target.id()), options.courtesy().rate()));
+        }
+        return List.copyOf(stripes.subList(first, stripes.size()));
     }
 
     /**
@@ -120,24 +142,43 @@ public final class NodeWriter implements Closeable {
         }
         long nanos = 0;
         List<HashedChunk> chunks = List.of();
-        if (pipeline != null) {
-            pipeline.await();
-            if (pipeline.failure() != null) {
-                throw asIoException(pipeline.failure());
-            }
-            pipeline.close();
-            for (StripeWriter stripe : stripes) {
+        if (!stripes.isEmpty()) {
+            awaitMemory();
+            for (StripeFile stripe : stripes) {
                 files.add(stripe.finish(target.tableName(ImageNames.nodeTable(node.index(), ImageNames.BLOCKS))));
                 options.meter().finished(stripe.latencies());
             }
             nanos = System.nanoTime() - begin;
-            List<StripeLog> logs = stripes.stream().map(StripeWriter::log).toList();
+            List<StripeLog> logs = stripes.stream().map(StripeFile::log).toList();
             chunks = StripeLog.chunks(logs);
             files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.CHUNKS), Chunk.class, chunks.stream().map(HashedChunk::chunk).toList()));
             files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.BLOCKS), Block.class, StripeLog.blocks(logs)));
-            files.add(target.table(ImageNames.nodeTable(node.index(), LATENCY), WriteLatency.class, stripes.stream().map(StripeWriter::latency).toList()));
+            files.add(target.table(ImageNames.nodeTable(node.index(), LATENCY), WriteLatency.class, stripes.stream().map(StripeFile::latency).toList()));
         }
         return new NodePart(node, List.copyOf(files), bytes, nanos, chunks);
+    }
+
+    private void awaitMemory() throws IOException {
+        if (selfWriter != null) {
+            selfWriter.await();
+        }
+        if (pipeline != null) {
+            pipeline.await();
+        }
+        Throwable failure = selfWriter != null && selfWriter.failure() != null ? selfWriter.failure() : pipeline != null ? pipeline.failure() : null;
+        if (failure != null) {
+            throw asIoException(failure);
+        }
+        closeWriters();
+    }
+
+    private void closeWriters() {
+        if (selfWriter != null) {
+            selfWriter.close();
+        }
+        if (pipeline != null) {
+            pipeline.close();
+        }
     }
 
     private IOException asIoException(Throwable failure) {
@@ -155,11 +196,9 @@ public final class NodeWriter implements Closeable {
     @Override
     public synchronized void close() throws IOException {
         finished = true;
-        if (pipeline != null) {
-            pipeline.close();
-        }
+        closeWriters();
         IOException first = null;
-        for (StripeWriter stripe : stripes) {
+        for (StripeFile stripe : stripes) {
             try {
                 stripe.close();
             } catch (IOException e) {

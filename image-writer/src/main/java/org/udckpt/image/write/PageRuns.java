@@ -2,6 +2,7 @@ package org.udckpt.image.write;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.IntPredicate;
 import org.udckpt.image.Range;
 import org.udckpt.image.block.Chunk;
 
@@ -27,10 +28,20 @@ final class PageRuns {
 
     /** Finds the runs of {@code length} pages at {@code addresses}; {@code hashes} is null where none are wanted. */
     void find(MemorySegment buffer, long[] addresses, int length, PageHashes hashes, ProcessPages previous) {
+        find(page -> MemorySegment.mismatch(buffer, (long) page * Range.PAGE, (long) (page + 1) * Range.PAGE, ZEROS, 0, Range.PAGE) < 0,
+                addresses, length, hashes, previous);
+    }
+
+    /** The same where it is known which pages are zeros, and no checkpoint is to be held against. */
+    void find(IntPredicate zeros, long[] addresses, int length) {
+        find(zeros, addresses, length, null, null);
+    }
+
+    private void find(IntPredicate zeros, long[] addresses, int length, PageHashes hashes, ProcessPages previous) {
         count = 0;
         for (int page = 0; page < length; page++) {
             boolean adjacent = page > 0 && addresses[page] == addresses[page - 1] + Range.PAGE;
-            boolean zero = MemorySegment.mismatch(buffer, (long) page * Range.PAGE, (long) (page + 1) * Range.PAGE, ZEROS, 0, Range.PAGE) < 0;
+            boolean zero = zeros.test(page);
             int at = zero || previous == null ? -1 : previous.find(addresses[page], hashes.high(page), hashes.low(page));
             if (at >= 0) {
                 addSame(page, adjacent, previous.chunk(at), previous.within(at, addresses[page]));
@@ -93,8 +104,34 @@ final class PageRuns {
         return kinds[run];
     }
 
+    /**
+     * Adds a row for each run.
+     *
+     * @param block  number of the one that holds all STORED runs, one after the other
+     * @param hashes of the pages; null where nobody asks
+     */
+    void describe(int process, long[] addresses, int block, PageHashes hashes, StripeLog log) {
+        int within = 0;
+        for (int run = 0; run < count; run++) {
+            Chunk chunk = chunk(run, process, addresses[first[run]], log.checkpoint(), within);
+            boolean stored = kinds[run] == Kind.STORED;
+            boolean hashed = hashes != null && kinds[run] != Kind.ZERO;
+            log.add(new HashedChunk(stored ? chunk.inBlock(block) : chunk, hashed ? hashes.copy(first[run], pages[run]) : null));
+            within += stored ? (int) chunk.length() : 0;
+        }
+    }
+
+    /** Bytes of memory in runs of a kind. */
+    long bytes(Kind kind) {
+        long bytes = 0;
+        for (int run = 0; run < count; run++) {
+            bytes += kinds[run] == kind ? (long) pages[run] * Range.PAGE : 0;
+        }
+        return bytes;
+    }
+
     /** The row of a run; {@code within} is for STORED ones, the block's number is not yet known. */
-    Chunk chunk(int run, int process, long address, long checkpoint, int within) {
+    private Chunk chunk(int run, int process, long address, long checkpoint, int within) {
         long length = (long) pages[run] * Range.PAGE;
         return switch (kinds[run]) {
             case ZERO -> Chunk.zero(process, address, length);

@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import org.udckpt.image.Range;
 import org.udckpt.image.block.Block;
-import org.udckpt.image.block.Chunk;
 import org.udckpt.image.block.Codec;
 import org.udckpt.image.block.Hashes;
 import org.udckpt.image.write.PageBuffers.PageBuffer;
@@ -131,14 +130,7 @@ final class Slot {
     void describe(int stripe, long offset, StripeLog log) {
         int number = packed == null ? -1
                 : log.add(new Block(stripe, offset, length, packed.bytes(), packed.codec(), packed.checksum(), packed.digest(), packed.seal()));
-        int within = 0;
-        for (int run = 0; run < runs.count(); run++) {
-            Chunk chunk = runs.chunk(run, job.process(), addresses[runs.first(run)], log.checkpoint(), within);
-            boolean stored = runs.kind(run) == PageRuns.Kind.STORED;
-            boolean hashed = hashes != null && runs.kind(run) != PageRuns.Kind.ZERO;
-            log.add(new HashedChunk(stored ? chunk.inBlock(number) : chunk, hashed ? hashes.copy(runs.first(run), runs.pages(run)) : null));
-            within += stored ? (int) chunk.length() : 0;
-        }
+        runs.describe(job.process(), addresses, number, hashes, log);
     }
 
     /** Bytes of memory in it. */
@@ -148,11 +140,7 @@ final class Slot {
 
     /** Bytes of zeros that are not stored, and of pages that an older checkpoint has. */
     long bytes(PageRuns.Kind kind) {
-        long bytes = 0;
-        for (int run = 0; run < runs.count(); run++) {
-            bytes += runs.kind(run) == kind ? (long) runs.pages(run) * Range.PAGE : 0;
-        }
-        return bytes;
+        return runs.bytes(kind);
     }
 
     long storedBytes() {

@@ -55,10 +55,7 @@ final class ImageWrite implements AutoCloseable {
         for (MemorySource source : frozen.capture().sources()) {
             int number = rows.size() + 1;
             rows.add(new MemoryRow(number, source.process(), source.id()));
-            live.follow(source, node.memory(number, ranges(source.extents()), (address, into) -> {
-                source.read(address, into);
-                return into.byteSize();
-            }));
+            live.follow(source, node.memory(number, ranges(source.extents()), PageSources.of(source)));
         }
         ImageTables.write(writer, frozen.state());
         ImageTables.write(writer, stops);

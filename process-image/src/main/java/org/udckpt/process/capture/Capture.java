@@ -44,6 +44,8 @@ public final class Capture implements AutoCloseable {
     private final Clocks clocks;
     private final List<Zombie> zombies;
     private final List<PhaseTimes> times = new ArrayList<>();
+    private JobImage image;
+    private List<MemorySource> sources;
 
     private Capture(List<RankCapture> ranks, Stop stop) {
         this.ranks = ranks;
@@ -195,8 +197,13 @@ public final class Capture implements AutoCloseable {
         return pids;
     }
 
-    /** All records. The job runs meanwhile; call it once. */
+    /** All records, put together by the first call; the job runs meanwhile. */
     public JobImage image() {
+        image = image == null ? makeImage() : image;
+        return image;
+    }
+
+    private JobImage makeImage() {
         List<ProcessState> processes = new ArrayList<>();
         List<ThreadState> threads = new ArrayList<>();
         List<Region> allRegions = new ArrayList<>();
@@ -213,8 +220,14 @@ public final class Capture implements AutoCloseable {
                 VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals);
     }
 
-    /** One per process, then one per shared object that is not empty. */
+    /** One per process, then one per shared object that is not empty; found by the first call. */
     public List<MemorySource> sources() {
+        image(); // which has system calls made in the snapshots: they must stand still
+        sources = sources == null ? findSources() : sources;
+        return sources;
+    }
+
+    private List<MemorySource> findSources() {
         List<MemorySource> sources = new ArrayList<>();
         for (RankCapture rank : ranks) {
             for (TracedProcess process : rank.processes()) {

@@ -2,16 +2,17 @@ package org.udckpt.process.capture;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.ProcessMemory;
 import org.udckpt.process.linux.Syscall;
-import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.SelfWriting;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.TracerThread;
 
 /** The frozen copy of a process, and the few ranges that a fork does not copy. */
-public final class Snapshot implements MemorySource, AutoCloseable {
+public final class Snapshot implements SelfWriting, AutoCloseable {
     private static final int SIGKILL = 9;
 
     private final TracerThread tracer;
@@ -20,6 +21,9 @@ public final class Snapshot implements MemorySource, AutoCloseable {
     private final ProcessMemory memory;
     private final ContentCopy unforked;
     private long[] extents;
+    private TracedProcess process;
+    private SnapshotWriter writer;
+    private boolean direct;
     private boolean closed;
 
     /** @param pid of the snapshot; @param job the captured process's pid in its own namespace */
@@ -42,6 +46,7 @@ public final class Snapshot implements MemorySource, AutoCloseable {
 
     /** Finds the extents in the private memory of {@code mappings}, and in the vDSO. */
     void scan(TracedProcess process, List<Mapping> mappings) {
+        this.process = process;
         try (PageScan scan = new PageScan(pid)) {
             for (Mapping mapping : mappings) {
                 if (!mapping.shared() && !mapping.kernelOwned() && !process.owns(mapping)) {
@@ -93,6 +98,30 @@ public final class Snapshot implements MemorySource, AutoCloseable {
                         + " ended while it was read: killed by hand, or by the kernel for want of memory", e);
             }
         }
+    }
+
+    @Override
+    public String ready(List<String> files, boolean direct, boolean background) {
+        String reason = unforked.empty() ? SnapshotWriterStart.unable(process, pid, files.size()) : "it has memory that a fork does not copy";
+        if (reason == null) {
+            try {
+                this.direct = direct;
+                writer = tracer.call(() -> SnapshotWriterStart.start(tracer, process, pid, memory, files, direct, background));
+            } catch (LinuxError e) {
+                return e.getMessage();
+            }
+        }
+        return reason;
+    }
+
+    @Override
+    public void look(long[] runs, int count, BitSet zeros) {
+        writer.look(runs, count, zeros);
+    }
+
+    @Override
+    public long append(int file, long offset, long[] runs, int count, byte[] digest) {
+        return writer.append(file, direct, offset, runs, count, digest);
     }
 
     /** Ends the snapshot process. */

@@ -17,7 +17,7 @@ import org.udckpt.process.trace.Registers;
 
 /** Reads what belongs to a thread, first from outside, then by calls that only the thread itself can make. */
 final class ThreadReader {
-    private static final int PR_GET_TID_ADDRESS = 40, SCHED_GETAFFINITY = 204, XSTATE_BV = 512, XTILEDATA = 18;
+    private static final int PR_GET_TID_ADDRESS = 40, XSTATE_BV = 512, XTILEDATA = 18;
     /** rseq_cs in struct rseq; {version, flags, start_ip, post_commit_offset, abort_ip} in struct rseq_cs (linux/rseq.h). */
     private static final int RSEQ_CS = 8, START_IP = 8, POST_COMMIT = 16, ABORT_IP = 24;
 
@@ -61,7 +61,7 @@ final class ThreadReader {
     /** {@code tid} 0: of this thread, which has what the launcher gave all. */
     private static byte[] affinity(int tid) {
         MemorySegment data = Scratch.data();
-        long bytes = LinuxError.check(Syscall.call(SCHED_GETAFFINITY, tid, 8192, data.address()), "processor affinity of thread " + tid);
+        long bytes = LinuxError.check(Syscall.call(Syscall.SCHED_GETAFFINITY, tid, 8192, data.address()), "processor affinity of thread " + tid);
         return data.asSlice(0, bytes).toArray(JAVA_BYTE);
     }
 

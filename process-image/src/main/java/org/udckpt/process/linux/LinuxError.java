@@ -5,7 +5,7 @@ public final class LinuxError extends RuntimeException {
     public static final int EPERM = 1, ENOENT = 2, ESRCH = 3, EINTR = 4, EIO = 5, EBADF = 9, ECHILD = 10, EAGAIN = 11, ENOMEM = 12,
             EACCES = 13, EFAULT = 14, EEXIST = 17, ENODEV = 19, EINVAL = 22, ENOTTY = 25, ENOSPC = 28, ENOSYS = 38,
             EPIPE = 32,
-            ENODATA = 61, EOPNOTSUPP = 95, ECONNRESET = 104;
+            ENODATA = 61, EOPNOTSUPP = 95, ECONNRESET = 104, ETIMEDOUT = 110;
     private static final String[] NAMES = names();
 
     private final int errno;

@@ -1,6 +1,7 @@
 package org.udckpt.process.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
@@ -36,6 +37,12 @@ public final class ProcessMemory implements AutoCloseable {
         MemorySegment data = Scratch.data().asSlice(0, 8);
         read(address, data);
         return data.get(JAVA_LONG_UNALIGNED, 0);
+    }
+
+    public int readInt(long address) {
+        MemorySegment data = Scratch.data().asSlice(0, 4);
+        read(address, data);
+        return data.get(JAVA_INT_UNALIGNED, 0);
     }
 
     public byte[] readBytes(long address, int count) {

@@ -1,0 +1,42 @@
+package org.udckpt.image.write;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * A source that can write its bytes to files by itself, where they are stored as they are: they then pass neither this
+ * process nor its buffers. One thread at a time calls it.
+ */
+public interface SelfWritingSource extends PageSource {
+    /**
+     * Called once, before anything else.
+     *
+     * @param files      stripe files that are there, and open here
+     * @param direct     they must be written past the page cache
+     * @param background the writing is to take only what nobody else wants
+     * @return whether it can; if not, it is read
+     */
+    boolean ready(List<Path> files, boolean direct, boolean background);
+
+    /**
+     * Finds the pages that hold only zeros.
+     *
+     * @param runs  {address, length} pairs, multiples of 4096, at most 256 pages in all
+     * @param count of numbers in {@code runs}
+     * @param zeros is filled: bit n is page n, counted through all runs
+     */
+    void look(long[] runs, int count, BitSet zeros) throws IOException;
+
+    /**
+     * Appends the bytes of the runs, one after the other; parameters as in {@link #look}.
+     *
+     * @param file   index in the list of {@link #ready}
+     * @param offset length of that file, at which the bytes go
+     * @param digest is filled with the SHA-256 (32 bytes) of the bytes, unless null
+     * @return XXH3 (64 bits, no seed) of the bytes
+     * @throws IOException with the system's text for what went wrong
+     */
+    long append(int file, long offset, long[] runs, int count, byte[] digest) throws IOException;
+}

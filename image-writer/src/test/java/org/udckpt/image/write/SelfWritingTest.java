@@ -1,0 +1,220 @@
+package org.udckpt.image.write;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.Images;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.block.Hashes;
+import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.storage.Errno;
+
+/** Processes that write themselves, processes that are read, and both: what comes back is the same. */
+@Timeout(180)
+class SelfWritingTest {
+    private static final int ENOSPC = 28, EIO = 5;
+
+    @TempDir
+    Path temp;
+
+    /** A {@link FakeProcess} that appends to the stripe files itself, as a snapshot does. */
+    private static final class Writing implements SelfWritingSource {
+        private final FakeProcess process;
+        private final boolean able;
+        private int errnoAfter;
+        private int errno;
+        private List<Path> files;
+        private int readings;
+
+        Writing(FakeProcess process, boolean able) {
+            this.process = process;
+            this.able = able;
+        }
+
+        @Override
+        public synchronized long read(long address, MemorySegment into) throws IOException {
+            readings++;
+            return process.read(address, into);
+        }
+
+        @Override
+        public boolean ready(List<Path> stripes, boolean direct, boolean background) {
+            files = stripes;
+            return able;
+        }
+
+        private MemorySegment gather(Arena arena, long[] runs, int count) throws IOException {
+            long bytes = 0;
+            for (int i = 0; i < count; i += 2) {
+                bytes += runs[i + 1];
+            }
+            MemorySegment all = arena.allocate(bytes);
+            long at = 0;
+            for (int i = 0; i < count; i += 2) {
+                for (long page = 0; page < runs[i + 1]; page += 4096) { // a run may go on in the next range
+                    process.read(runs[i] + page, all.asSlice(at, 4096));
+                    at += 4096;
+                }
+            }
+            return all;
+        }
+
+        @Override
+        public void look(long[] runs, int count, BitSet zeros) throws IOException {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment all = gather(arena, runs, count);
+                assertTrue(all.byteSize() <= 1 << 20, "more than a block");
+                zeros.clear();
+                for (int page = 0; page < all.byteSize() / 4096; page++) {
+                    zeros.set(page, all.asSlice(page * 4096L, 4096).mismatch(MemorySegment.ofArray(new byte[4096])) < 0);
+                }
+            }
+        }
+
+        @Override
+        public long append(int file, long offset, long[] runs, int count, byte[] digest) throws IOException {
+            if (errno != 0 && errnoAfter-- == 0) {
+                throw new IOException(Errno.text(errno));
+            }
+            try (Arena arena = Arena.ofConfined(); FileChannel channel = FileChannel.open(files.get(file), StandardOpenOption.WRITE)) {
+                MemorySegment all = gather(arena, runs, count);
+                assertEquals(offset, channel.size(), "it goes to the end of the file");
+                assertEquals(all.byteSize(), channel.write(all.asByteBuffer(), offset));
+                if (digest != null) {
+                    System.arraycopy(Hashes.best().sha256(all, (int) all.byteSize()), 0, digest, 0, digest.length);
+                }
+                return Hashes.best().xxh3(all, (int) all.byteSize());
+            }
+        }
+    }
+
+    private static WriterOptions options(Random random) {
+        Manifest.Integrity integrity = random.nextBoolean() ? Manifest.Integrity.SHA256 : Manifest.Integrity.XXH3;
+        return Images.options().withStripes(1 + random.nextInt(3)).withForm(new ImageForm(integrity, 0, false));
+    }
+
+    private Manifest write(Path parent, WriterOptions options, List<? extends PageSource> sources, List<FakeProcess> processes) throws IOException {
+        try (CheckpointWriter writer = CheckpointWriter.create(parent, options)) {
+            NodeWriter node = writer.node(0, "host");
+            for (int i = 0; i < sources.size(); i++) {
+                node.memory(processes.get(i).id, processes.get(i).ranges(), sources.get(i));
+            }
+            return writer.commit(Images.INFO);
+        }
+    }
+
+    @Test
+    void whatIsWrittenByItselfComesBackWhoeverElseIsRead() throws Exception {
+        Random random = new Random(Images.seed("SelfWritingTest"));
+        for (int i = 0; i < 24; i++) {
+            List<FakeProcess> processes = Images.processes(random, 1 + random.nextInt(5));
+            List<PageSource> sources = new ArrayList<>();
+            processes.forEach(process -> sources.add(switch (random.nextInt(4)) {
+                case 0 -> process;
+                case 1 -> new Writing(process, false);
+                default -> new Writing(process, true);
+            }));
+            Manifest manifest = write(temp.resolve("c"), options(random), sources, processes);
+            assertEquals(processes.stream().mapToLong(FakeProcess::bytes).sum(), manifest.bytes());
+            Path checkpoint = temp.resolve("c").resolve("ckpt-%04d".formatted(manifest.id()));
+            Images.assertHolds(checkpoint, processes);
+            try (CheckpointReader reader = CheckpointReader.open(checkpoint, Images.KEY)) {
+                reader.verify((done, total) -> { });
+            }
+        }
+    }
+
+    @Test
+    void itIsTheSameImageAsThatOfAReadProcess() throws Exception {
+        Random random = new Random(Images.seed("SelfWritingTest.same"));
+        FakeProcess process = new FakeProcess(1, random, 20, 900);
+        WriterOptions options = Images.options().withStripes(1);
+        Writing writing = new Writing(process, true);
+        write(temp.resolve("self"), options, List.of(writing), List.of(process));
+        write(temp.resolve("read"), options, List.of(process), List.of(process));
+        assertEquals(0, writing.readings);
+        assertEquals(-1, java.nio.file.Files.mismatch(temp.resolve("read/ckpt-0001/node-0000.stripe-00"), temp.resolve("self/ckpt-0001/node-0000.stripe-00")));
+    }
+
+    @Test
+    void whatMustBePackedIsRead() throws Exception {
+        Random random = new Random(Images.seed("SelfWritingTest.packed"));
+        for (ImageForm form : List.of(new ImageForm(Manifest.Integrity.XXH3, 1, false), new ImageForm(Manifest.Integrity.SHA256, 0, true))) {
+            FakeProcess process = new FakeProcess(1, random, 20, 30);
+            Writing writing = new Writing(process, true);
+            Manifest manifest = write(temp.resolve("c"), Images.options().withForm(form), List.of(writing), List.of(process));
+            assertTrue(writing.readings > 0 && writing.files == null, "it wrote by itself what has to be compressed or held against an older checkpoint");
+            Images.assertHolds(temp.resolve("c").resolve("ckpt-%04d".formatted(manifest.id())), List.of(process));
+        }
+    }
+
+    @Test
+    void anErrorOfTheFileSystemNamesTheFileAndEndsTheCheckpoint() throws Exception {
+        Random random = new Random(Images.seed("SelfWritingTest.errors"));
+        List<FakeProcess> good = Images.processes(random, 2);
+        write(temp.resolve("c"), Images.options(), good.stream().map(process -> new Writing(process, true)).toList(), good);
+        for (int errno : new int[] {ENOSPC, EIO}) {
+            List<FakeProcess> processes = List.of(new FakeProcess(1, random, 3, 900), new FakeProcess(2, random, 3, 900));
+            Writing failing = new Writing(processes.get(1), true);
+            failing.errno = errno;
+            failing.errnoAfter = random.nextInt(2);
+            List<Writing> sources = List.of(new Writing(processes.get(0), true), failing);
+            IOException error = assertThrows(IOException.class, () -> write(temp.resolve("c"), Images.options(), sources, processes));
+            assertTrue(error.getMessage().contains("node-0000.stripe-"), error.getMessage());
+            assertEquals(errno == ENOSPC, error instanceof ImageError.NoSpace, error.toString());
+            if (errno == ENOSPC) {
+                assertInstanceOf(ImageError.NoSpace.class, error);
+            } else {
+                assertFalse(error instanceof ImageError, error.toString());
+            }
+            assertEquals(List.of(1L), new Catalogue(temp.resolve("c"), Images.KEY).list().stream().map(Catalogue.Entry::id).toList());
+        }
+    }
+
+    @Test
+    void whatWritesBesideTheStripeIsFoundOut() throws Exception {
+        FakeProcess process = new FakeProcess(1, new Random(Images.seed("SelfWritingTest.torn")), 3, 40);
+        Writing torn = new Writing(process, true);
+        SelfWritingSource nowhere = new SelfWritingSource() {
+            @Override
+            public boolean ready(List<Path> files, boolean direct, boolean background) {
+                return torn.ready(files, direct, background);
+            }
+
+            @Override
+            public void look(long[] runs, int count, BitSet zeros) throws IOException {
+                torn.look(runs, count, zeros);
+            }
+
+            @Override
+            public long append(int file, long offset, long[] runs, int count, byte[] digest) {
+                return 0; // says that it did
+            }
+
+            @Override
+            public long read(long address, MemorySegment into) throws IOException {
+                return torn.read(address, into);
+            }
+        };
+        IOException error = assertThrows(IOException.class, () -> write(temp.resolve("c"), Images.options(), List.of(nowhere), List.of(process)));
+        assertTrue(error.getMessage().contains("bytes long after"), error.getMessage());
+    }
+}

@@ -1,0 +1,63 @@
+package org.udckpt.job.checkpoint;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.udckpt.image.storage.Errno;
+import org.udckpt.image.write.PageSource;
+import org.udckpt.image.write.SelfWritingSource;
+import org.udckpt.job.report.Messages;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.SelfWriting;
+
+/** What a capture offers, as the image writer takes it. */
+final class PageSources {
+    /** The reason is told once: it will be the same at each checkpoint. */
+    private static final AtomicBoolean TOLD = new AtomicBoolean();
+
+    private PageSources() { }
+
+    static PageSource of(MemorySource source) {
+        return source instanceof SelfWriting self ? new Self(self) : (address, into) -> read(source, address, into);
+    }
+
+    private static long read(MemorySource source, long address, MemorySegment into) {
+        source.read(address, into);
+        return into.byteSize();
+    }
+
+    /** A snapshot. */
+    private record Self(SelfWriting source) implements SelfWritingSource {
+        @Override
+        public long read(long address, MemorySegment into) {
+            return PageSources.read(source, address, into);
+        }
+
+        @Override
+        public boolean ready(List<Path> files, boolean direct, boolean background) {
+            String reason = source.ready(files.stream().map(Path::toString).toList(), direct, background);
+            if (reason != null && !TOLD.getAndSet(true)) {
+                Messages.warn("the memory of process " + source.id() + " goes through the agent, which takes longer: " + reason + " (told once)");
+            }
+            return reason == null;
+        }
+
+        @Override
+        public void look(long[] runs, int count, BitSet zeros) {
+            source.look(runs, count, zeros);
+        }
+
+        @Override
+        public long append(int file, long offset, long[] runs, int count, byte[] digest) throws IOException {
+            try {
+                return source.append(file, offset, runs, count, digest);
+            } catch (LinuxError e) {
+                throw new IOException(Errno.text(e.errno()), e);
+            }
+        }
+    }
+}

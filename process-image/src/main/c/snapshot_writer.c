@@ -1,0 +1,137 @@
+/* What a snapshot does: it writes its own memory to the image. The bytes are looked at where they are, and pass the processor
+ * once, instead of first being copied to the agent through /proc/PID/mem.
+ *
+ * The capture starts udckpt_snapshot_writer in a snapshot that stands still (SnapshotWriter.java): one thread, all signals
+ * blocked, no descriptors but those that it is given, a stack of its own. Nothing here takes a lock or memory of the C library,
+ * whose state is that of a process stopped anywhere. It ends by being killed. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define OPENSSL_SUPPRESS_DEPRECATED /* of the plain functions of one hash, which need neither memory nor locks */
+#include <openssl/sha.h>
+
+#include "udckpt_layout.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+/* So much is hashed, and then written, that it is still in the processor's second-level cache. */
+enum { PAGE = 4096, PIECE = 32 * PAGE };
+
+static long system_call(long number, long a, long b, long c, long d) {
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = 0;
+    register long r9 __asm__("r9") = 0;
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+    return result;
+}
+
+static const struct udckpt_snapshot_run *runs_of(const struct udckpt_snapshot_order *order) {
+    return (const struct udckpt_snapshot_run *)((const char *)order + UDCKPT_ORDER_RUNS);
+}
+
+static int is_zero(const uint64_t *page) {
+    for (int i = 0; i < PAGE / 8; i += 8) {
+        if (page[i] | page[i + 1] | page[i + 2] | page[i + 3] | page[i + 4] | page[i + 5] | page[i + 6] | page[i + 7]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void look(struct udckpt_snapshot_order *order) {
+    unsigned page = 0;
+    memset(order->zeros, 0, sizeof order->zeros);
+    for (unsigned i = 0; i < order->runs; i++) {
+        const struct udckpt_snapshot_run *run = runs_of(order) + i;
+        for (uint64_t at = 0; at < run->length && page < UDCKPT_ORDER_PAGES; at += PAGE, page++) {
+            if (is_zero((const uint64_t *)(run->address + at))) {
+                order->zeros[page / 8] |= (uint8_t)(1 << page % 8);
+            }
+        }
+    }
+}
+
+/* All of it, or an errno in the order. */
+static int put(struct udckpt_snapshot_order *order, const void *from, size_t length) {
+    while (length > 0) {
+        long n = system_call(SYS_pwrite64, order->file, (long)from, (long)length, (long)(order->offset + order->written));
+        if (n <= 0) {
+            order->error = n == 0 ? EIO : (uint32_t)-n;
+            return 0;
+        }
+        order->written += (uint64_t)n;
+        from = (const char *)from + n;
+        length -= (size_t)n;
+    }
+    return 1;
+}
+
+/* A direct write pins the pages that it reads from, and to pin a page that the job shares is to copy it for the snapshot; so
+ * they go through a buffer that nobody shares. */
+static void append(struct udckpt_snapshot_order *order, char *buffer) {
+    XXH3_state_t hash;
+    SHA256_CTX digest;
+    size_t gathered = 0;
+    XXH3_64bits_reset(&hash);
+    SHA256_Init(&digest);
+    for (unsigned i = 0; i < order->runs; i++) {
+        const struct udckpt_snapshot_run *run = runs_of(order) + i;
+        for (uint64_t at = 0; at < run->length; at += PIECE) {
+            const char *from = (const char *)(run->address + at);
+            size_t length = run->length - at < PIECE ? run->length - at : PIECE;
+            if (order->operation == UDCKPT_ORDER_APPEND_DIRECT) {
+                from = memcpy(buffer + gathered, from, length);
+                gathered += length;
+            }
+            XXH3_64bits_update(&hash, from, length);
+            if (order->wants_digest) {
+                SHA256_Update(&digest, from, length);
+            }
+            if (order->operation == UDCKPT_ORDER_APPEND && !put(order, from, length)) {
+                return;
+            }
+        }
+    }
+    if (gathered == 0 || put(order, buffer, gathered)) {
+        order->hash = XXH3_64bits_digest(&hash);
+        if (order->wants_digest) {
+            SHA256_Final(order->digest, &digest);
+        }
+    }
+}
+
+/* A program may have taken rights from some of its pages by memory protection keys (pkeys(7)). */
+static void take_all_keys(void) {
+    unsigned a, b, c, d;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & bit_OSPKE)) {
+        __asm__ volatile("wrpkru" : : "a"(0), "c"(0), "d"(0));
+    }
+}
+
+/* Carries out one order after the other. buffer: UDCKPT_ORDER_PAGES pages, aligned to one. Called by its name in the symbol table. */
+__attribute__((visibility("default"), noreturn)) void udckpt_snapshot_writer(struct udckpt_snapshot_order *order, char *buffer);
+
+void udckpt_snapshot_writer(struct udckpt_snapshot_order *order, char *buffer) {
+    take_all_keys();
+    for (uint32_t last = 0;; last++) {
+        while (__atomic_load_n(&order->asked, __ATOMIC_ACQUIRE) == last) {
+            system_call(SYS_futex, (long)&order->asked, FUTEX_WAIT, last, 0);
+        }
+        order->error = 0;
+        order->written = 0;
+        if (order->operation == UDCKPT_ORDER_LOOK) {
+            look(order);
+        } else {
+            append(order, buffer);
+        }
+        __atomic_store_n(&order->done, last + 1, __ATOMIC_RELEASE);
+        system_call(SYS_futex, (long)&order->done, FUTEX_WAKE, 1, 0);
+    }
+}

@@ -1,0 +1,100 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.BitSet;
+import java.util.concurrent.TimeUnit;
+import org.udckpt.layout.Layout;
+import org.udckpt.layout.Layout.SnapshotOrder;
+import org.udckpt.layout.Layout.SnapshotRun;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.trace.Ptrace;
+import org.udckpt.process.trace.TracerThread;
+import org.udckpt.process.trace.WaitStatus;
+
+/**
+ * Gives orders to a snapshot that runs {@code udckpt_snapshot_writer} (snapshot_writer.c), through a page that both have
+ * mapped. For one thread at a time.
+ */
+final class SnapshotWriter {
+    private static final VarHandle NUMBER = JAVA_INT.varHandle();
+    private static final int FUTEX_WAIT = 0, FUTEX_WAKE = 1;
+    /** How often a snapshot that takes its time is asked whether it lives. */
+    private static final long LOOK_AFTER = TimeUnit.MILLISECONDS.toNanos(200);
+
+    private final TracerThread tracer;
+    private final int pid;
+    private final MemorySegment order;
+    private final int[] files;
+    private final MemorySegment timeout = Arena.ofAuto().allocate(16, 8);
+    private int last;
+
+    /** @param order mapped in both; freed by whoever made it; @param files descriptor numbers in the snapshot */
+    SnapshotWriter(TracerThread tracer, int pid, MemorySegment order, int[] files) {
+        this.tracer = tracer;
+        this.pid = pid;
+        this.order = order;
+        this.files = files;
+        timeout.set(JAVA_LONG, 8, LOOK_AFTER);
+    }
+
+    void look(long[] runs, int count, BitSet zeros) {
+        carryOut(Layout.ORDER_LOOK, runs, count);
+        zeros.clear();
+        zeros.or(BitSet.valueOf(order.asSlice(SnapshotOrder.ZEROS, Layout.ORDER_PAGES / 8).toArray(JAVA_BYTE)));
+    }
+
+    /** XXH3 of what was appended; its SHA-256 goes to {@code digest} unless that is null. @throws LinuxError of the file system */
+    long append(int file, boolean direct, long offset, long[] runs, int count, byte[] digest) {
+        order.set(JAVA_INT, SnapshotOrder.WANTS_DIGEST, digest == null ? 0 : 1);
+        order.set(JAVA_INT, SnapshotOrder.FILE, files[file]);
+        order.set(JAVA_LONG, SnapshotOrder.OFFSET, offset);
+        carryOut(direct ? Layout.ORDER_APPEND_DIRECT : Layout.ORDER_APPEND, runs, count);
+        int error = order.get(JAVA_INT, SnapshotOrder.ERROR);
+        if (error != 0) {
+            throw new LinuxError("write", error);
+        }
+        if (digest != null) {
+            MemorySegment.copy(order, JAVA_BYTE, SnapshotOrder.DIGEST, digest, 0, Layout.ORDER_DIGEST_BYTES);
+        }
+        return order.get(JAVA_LONG, SnapshotOrder.HASH);
+    }
+
+    private void carryOut(int operation, long[] runs, int count) {
+        for (int i = 0; i < count; i += 2) {
+            long at = Layout.ORDER_RUNS + (long) i / 2 * SnapshotRun.SIZE;
+            order.set(JAVA_LONG, at + SnapshotRun.ADDRESS, runs[i]);
+            order.set(JAVA_LONG, at + SnapshotRun.LENGTH, runs[i + 1]);
+        }
+        order.set(JAVA_INT, SnapshotOrder.OPERATION, operation);
+        order.set(JAVA_INT, SnapshotOrder.RUNS, count / 2);
+        NUMBER.setRelease(order, (long) SnapshotOrder.ASKED, last + 1);
+        futex(SnapshotOrder.ASKED, FUTEX_WAKE, 1, 0);
+        while ((int) NUMBER.getAcquire(order, (long) SnapshotOrder.DONE) == last) {
+            long result = futex(SnapshotOrder.DONE, FUTEX_WAIT, last, timeout.address());
+            if (result == -LinuxError.ETIMEDOUT) {
+                checkAlive();
+            }
+        }
+        last++;
+    }
+
+    private long futex(long field, int operation, int value, long until) {
+        return Syscall.call(Syscall.FUTEX, order.address() + field, operation, value, until, 0, 0);
+    }
+
+    /** It never stops by itself: all signals are blocked, and what it touches is there. */
+    private void checkAlive() {
+        WaitStatus status = tracer.call(() -> Ptrace.poll(pid));
+        if (status != null) {
+            throw new CaptureFailed("the snapshot (process " + pid + ") of the job ended while it wrote its memory (" + status
+                    + "): killed by hand, or by the kernel for want of memory, or a page of it could not be read");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.udckpt.layout.Layout;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.ProcessMemory;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.SocketMessage;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.trace.Injector;
+import org.udckpt.process.trace.Ptrace;
+import org.udckpt.process.trace.Registers;
+import org.udckpt.process.trace.TracerThread;
+
+/**
+ * Brings a snapshot, which stands still and has no descriptors, to carry out a {@link SnapshotWriter}'s orders: it is given
+ * files and a page for orders over a socket of its own, and a buffer and a stack. On the tracer thread.
+ */
+final class SnapshotWriterStart {
+    private static final String ROUTINE = "udckpt_snapshot_writer";
+    private static final int AF_UNIX = 1, SOCK_STREAM = 1, READ_WRITE = 3, READ = 1, SHARED = 1, PRIVATE_ANONYMOUS = 0x22;
+    private static final int BUFFER = Layout.ORDER_PAGES * 4096, STACK = 1 << 16;
+    private static final int O_DIRECT = 040000, INTERRUPTS_ON = 0x202;
+    private static final int SCHED_OTHER = 0, PRIO_PROCESS = 0, IOPRIO_WHO_PROCESS = 1, IOPRIO_CLASS_IDLE = 3 << 13, NICEST = 19, NORMAL = 20;
+    /** In the place for results: struct msghdr, struct iovec, a byte, struct cmsghdr with the descriptors. */
+    private static final int VECTOR = 64, BYTE = 80, CONTROL = 96, CONTROL_HEADER = 16;
+    static final int MOST_FILES = (Parasite.RESULT_BYTES - CONTROL - CONTROL_HEADER) / 4 - 1;
+
+    private final TracedProcess process;
+    private final int pid;
+    private final ProcessMemory memory;
+    private final Injector injector;
+    private final long results;
+
+    private SnapshotWriterStart(TracedProcess process, int pid, ProcessMemory memory) {
+        this.process = process;
+        this.pid = pid;
+        this.memory = memory;
+        this.injector = new Injector(pid, process.parasite.instruction(), process.main().registers.copy().set(Registers.RSP, process.main().frame));
+        this.results = Parasite.results(process.main().frame);
+    }
+
+    /** Null, or why this snapshot cannot write by itself. */
+    static String unable(TracedProcess process, int pid, int files) {
+        if (!process.parasite.safe()) {
+            return "it has no libudckpt.so";
+        }
+        if (files > MOST_FILES) {
+            return files + " stripe files are more than can be handed over";
+        }
+        for (String line : Proc.text("/proc/" + pid + "/limits").split("\n")) {
+            if (line.startsWith("Max file size") && !line.contains("unlimited")) {
+                return "the size of files that it may write is limited (ulimit -f)";
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Starts it.
+     *
+     * @param memory of the snapshot
+     * @throws LinuxError when something that it needs cannot be had; it stands still as before
+     */
+    static SnapshotWriter start(TracerThread tracer, TracedProcess process, int pid, ProcessMemory memory, List<String> files, boolean direct, boolean background) {
+        SnapshotWriterStart start = new SnapshotWriterStart(process, pid, memory);
+        start.leaveTheJobsPlace(background);
+        List<Integer> handed = new ArrayList<>();
+        try {
+            int orders = (int) LinuxError.check(Syscall.call(Syscall.MEMFD_CREATE, Scratch.string("udckpt-orders"), 1 /* MFD_CLOEXEC */), "memfd_create");
+            handed.add(orders);
+            LinuxError.check(Syscall.call(Syscall.FTRUNCATE, orders, Layout.ORDERS_BYTES), "ftruncate");
+            for (String file : files) {
+                handed.add(Files.open(file, Syscall.O_WRONLY | Syscall.O_NOFOLLOW | (direct ? O_DIRECT : 0)));
+            }
+            int[] received = start.hand(handed);
+            MemorySegment here = map(orders);
+            start.run(received[0]);
+            int[] theirs = new int[files.size()];
+            System.arraycopy(received, 1, theirs, 0, theirs.length);
+            return new SnapshotWriter(tracer, pid, here, theirs);
+        } finally {
+            handed.forEach(Files::close);
+        }
+    }
+
+    /** A snapshot is bound to the rank's processors, which that one needs, and has its priorities. */
+    private void leaveTheJobsPlace(boolean background) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, 0, 0);
+        LinuxError.check(Syscall.call(Syscall.SCHED_SETSCHEDULER, pid, SCHED_OTHER, data.address()), "scheduling policy of the snapshot");
+        long bytes = LinuxError.check(Syscall.call(Syscall.SCHED_GETAFFINITY, 0, 8192, data.address()), "processor affinity");
+        LinuxError.check(Syscall.call(Syscall.SCHED_SETAFFINITY, pid, bytes, data.address()), "processor affinity of the snapshot");
+        long nice = NORMAL - LinuxError.check(Syscall.call(Syscall.GETPRIORITY, PRIO_PROCESS, pid), "priority of the snapshot");
+        if (background || nice < 0) {
+            LinuxError.check(Syscall.call(Syscall.SETPRIORITY, PRIO_PROCESS, pid, background ? NICEST : 0), "priority of the snapshot");
+        }
+        if (background) {
+            LinuxError.check(Syscall.call(Syscall.IOPRIO_SET, IOPRIO_WHO_PROCESS, pid, IOPRIO_CLASS_IDLE), "I/O priority of the snapshot");
+        }
+    }
+
+    /** The numbers that the descriptors have there. */
+    private int[] hand(List<Integer> descriptors) {
+        injector.check("socketpair in the snapshot", Syscall.SOCKETPAIR, AF_UNIX, SOCK_STREAM, 0, results);
+        int ours = memory.readInt(results);
+        int theirs = memory.readInt(results + 4);
+        try (PidFd snapshot = new PidFd(pid)) {
+            int socket = snapshot.duplicate(ours);
+            try {
+                SocketMessage.send(socket, new byte[1], descriptors, "files for the snapshot");
+            } finally {
+                Files.close(socket);
+            }
+        }
+        int control = CONTROL_HEADER + 4 * descriptors.size();
+        MemorySegment header = Scratch.data().asSlice(0, CONTROL);
+        header.fill((byte) 0);
+        header.set(JAVA_LONG, 16, results + VECTOR);
+        header.set(JAVA_LONG, 24, 1);
+        header.set(JAVA_LONG, 32, results + CONTROL);
+        header.set(JAVA_LONG, 40, control + 4);
+        header.set(JAVA_LONG, VECTOR, results + BYTE);
+        header.set(JAVA_LONG, VECTOR + 8, 1);
+        memory.write(results, header);
+        injector.check("recvmsg in the snapshot", Syscall.RECVMSG, theirs, results, 0);
+        MemorySegment received = Scratch.data().asSlice(0, control);
+        memory.read(results + CONTROL, received);
+        if (received.get(JAVA_LONG, 0) != control) {
+            throw new LinuxError("descriptors for the snapshot", 24 /* EMFILE: its limit; the kernel leaves out the rest (recvmsg(2), MSG_CTRUNC) */);
+        }
+        int[] numbers = received.asSlice(CONTROL_HEADER, 4L * descriptors.size()).toArray(JAVA_INT_UNALIGNED);
+        injector.check("close in the snapshot", Syscall.CLOSE, ours);
+        injector.check("close in the snapshot", Syscall.CLOSE, theirs);
+        return numbers;
+    }
+
+    private static MemorySegment map(int orders) {
+        long address = LinuxError.check(Syscall.call(Syscall.MMAP, 0, Layout.ORDERS_BYTES, READ_WRITE, SHARED, orders, 0), "mmap");
+        return MemorySegment.ofAddress(address).reinterpret(Layout.ORDERS_BYTES, Arena.ofAuto(), memory -> Syscall.call(Syscall.MUNMAP, memory.address(), memory.byteSize()));
+    }
+
+    private void run(int orders) {
+        for (Mapping mapping : process.mappings) {
+            if (!mapping.shared() && !mapping.kernelOwned() && !process.owns(mapping) && mapping.permissions().charAt(0) != 'r') {
+                injector.check("mprotect in the snapshot", Syscall.MPROTECT, mapping.start(), mapping.end() - mapping.start(), READ);
+            }
+        }
+        long page = injector.check("mmap in the snapshot", Syscall.MMAP, 0, Layout.ORDERS_BYTES, READ_WRITE, SHARED, orders, 0);
+        long buffer = injector.check("mmap in the snapshot", Syscall.MMAP, 0, BUFFER + STACK, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
+        injector.check("close in the snapshot", Syscall.CLOSE, orders);
+        Ptrace.setRegisters(pid, process.main().registers.copy().set(Registers.RIP, PreloadedLibrary.find(process).address(ROUTINE)).set(Registers.RDI, page)
+                .set(Registers.RSI, buffer).set(Registers.RSP, buffer + BUFFER + STACK - 8).set(Registers.RBP, 0).set(Registers.EFLAGS, INTERRUPTS_ON)
+                .set(Registers.ORIG_RAX, -1));
+        Ptrace.resume(Ptrace.CONT, pid, 0);
+    }
+}

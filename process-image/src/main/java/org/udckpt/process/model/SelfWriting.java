@@ -1,0 +1,40 @@
+package org.udckpt.process.model;
+
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * A source that can write its bytes to files by itself, so that they need not be copied to the agent. For one thread at a time,
+ * after {@link #ready} for the first one that asks.
+ */
+public interface SelfWriting extends MemorySource {
+    /**
+     * Gives it the files that it will be told to append to.
+     *
+     * @param files      that exist, are this user's, and stay
+     * @param direct     open them with O_DIRECT
+     * @param background it is to take only what nobody else wants
+     * @return null, or why it cannot: then {@link #read} is the way
+     */
+    String ready(List<String> files, boolean direct, boolean background);
+
+    /**
+     * Finds the pages that hold only zeros.
+     *
+     * @param runs  {address, length} pairs, in multiples of 4096, in extents, at most 256 pages in all
+     * @param count of numbers in {@code runs}
+     * @param zeros is filled: bit n is page n, counted through all runs
+     */
+    void look(long[] runs, int count, BitSet zeros);
+
+    /**
+     * Appends the runs' bytes, one after the other; parameters as in {@link #look}.
+     *
+     * @param file   number in the list of {@link #ready}
+     * @param offset where the file ends
+     * @param digest is filled with the bytes' SHA-256 (32 bytes), unless null
+     * @return XXH3 (64 bits) of the bytes
+     * @throws org.udckpt.process.linux.LinuxError what the file system said
+     */
+    long append(int file, long offset, long[] runs, int count, byte[] digest);
+}

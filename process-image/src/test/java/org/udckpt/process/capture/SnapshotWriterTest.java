@@ -1,0 +1,215 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.ProcessMemory;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+
+/** A snapshot writes its own memory to files, and whatever goes wrong with that is no harm to the program. */
+@Timeout(180)
+class SnapshotWriterTest {
+    private static final int PAGES = 600, PAGE = 4096, MOST = 256;
+    private static final int RLIMIT_FSIZE = 1, SIGKILL = 9, SIGTERM = 15;
+
+    @TempDir
+    Path temp;
+
+    /** What is captured of a program that goes on. */
+    private static final class Frozen implements AutoCloseable {
+        final Target target;
+        final Capture capture;
+        final Snapshot snapshot;
+        final long pages;
+        final long ticks;
+
+        Frozen(Target target) throws Exception {
+            this.target = target;
+            String[] words = Files.readString(target.directory.resolve("ready")).split(" ");
+            pages = Long.parseUnsignedLong(words[0].substring(2), 16);
+            ticks = Long.parseUnsignedLong(words[1].substring(2), 16);
+            capture = Capture.take(target.request());
+            snapshot = (Snapshot) capture.sources().getFirst();
+        }
+
+        /** The program has done something since. */
+        void assertGoesOn() throws Exception {
+            try (ProcessMemory memory = new ProcessMemory(target.pid)) {
+                long before = memory.readLong(ticks);
+                for (int round = 0; round < 5000 && memory.readLong(ticks) == before; round++) {
+                    Thread.sleep(2);
+                }
+                assertTrue(memory.readLong(ticks) > before, "it stands still");
+            }
+        }
+
+        @Override
+        public void close() {
+            capture.close();
+        }
+    }
+
+    private static byte[] expected(int first, int count) {
+        MemorySegment bytes = MemorySegment.ofArray(new byte[count * PAGE]);
+        for (long page = first; page < first + count; page++) {
+            for (long word = 0; word < PAGE / 8 && page % 7 != 3; word++) {
+                bytes.set(JAVA_LONG_UNALIGNED, (page - first) * PAGE + 8 * word, page << 32 | word);
+            }
+        }
+        return bytes.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
+    }
+
+    private Path file(Path directory) throws Exception {
+        return Files.createFile(directory.resolve("stripe" + System.nanoTime()));
+    }
+
+    private void writesAll(Frozen frozen, boolean direct) throws Exception {
+        Path file = file(direct ? temp : frozen.target.directory);
+        assertNull(frozen.snapshot.ready(List.of(file.toString()), direct, true));
+        long[] runs = {frozen.pages, 100 * PAGE, frozen.pages + 100 * PAGE, 156 * PAGE};
+        BitSet zeros = new BitSet();
+        frozen.snapshot.look(runs, 4, zeros);
+        for (int page = 0; page < MOST; page++) {
+            assertEquals(page % 7 == 3, zeros.get(page), "page " + page);
+        }
+        assertEquals(37, zeros.cardinality(), "pages 3, 10 ... 255");
+        byte[] digest = new byte[32];
+        long first = frozen.snapshot.append(0, 0, runs, 4, digest);
+        assertArrayEquals(MessageDigest.getInstance("SHA-256").digest(expected(0, MOST)), digest);
+        long last = frozen.snapshot.append(0, MOST * PAGE, new long[] {frozen.pages + 599L * PAGE, PAGE}, 2, null);
+        assertTrue(first != 0 && first != last, "hashes " + first + " " + last);
+        byte[] written = Files.readAllBytes(file);
+        assertEquals((MOST + 1) * PAGE, written.length);
+        assertArrayEquals(expected(0, MOST), Arrays.copyOf(written, MOST * PAGE));
+        assertArrayEquals(expected(599, 1), Arrays.copyOfRange(written, MOST * PAGE, written.length));
+        assertEquals(first, frozen.snapshot.append(0, written.length, runs, 4, null), "the same bytes");
+    }
+
+    @Test
+    void itWritesWhatWasFrozen() throws Exception {
+        try (Target target = Target.own("pages")) {
+            for (boolean direct : new boolean[] {false, true, false}) {
+                try (Frozen frozen = new Frozen(target)) {
+                    frozen.assertGoesOn();
+                    writesAll(frozen, direct);
+                }
+            }
+            assertEquals(List.of(target.pid), target.processes(), "no snapshot is left");
+        }
+    }
+
+    @Test
+    void itIsReadableAllTheWhile() throws Exception {
+        try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
+            writesAll(frozen, false);
+            MemorySegment page = java.lang.foreign.Arena.ofAuto().allocate(PAGE);
+            frozen.snapshot.read(frozen.pages + 8L * PAGE, page);
+            assertEquals(8L << 32 | 1, page.get(JAVA_LONG, 8));
+        }
+    }
+
+    @Test
+    void aProgramsProcessorsAndPrioritiesAreNotItsSnapshots() throws Exception {
+        try (Target target = Target.own("pages")) {
+            Scratch.data().set(JAVA_LONG, 0, 1);
+            LinuxError.check(Syscall.call(Syscall.SCHED_SETAFFINITY, target.pid, 8, Scratch.data().address()), "sched_setaffinity");
+            try (Frozen frozen = new Frozen(target)) {
+                assertNull(frozen.snapshot.ready(List.of(file(temp).toString()), false, true));
+                assertEquals(allowed(Proc.text("/proc/self/status")), allowed(Proc.text("/proc/" + frozen.snapshot.pid() + "/status")));
+                assertEquals("19", Proc.stat(frozen.snapshot.pid())[16], "nice");
+                assertEquals("0", Proc.stat(target.pid)[16], "the program's own");
+                assertEquals("1", allowed(Proc.text("/proc/" + target.pid + "/status")));
+            }
+        }
+    }
+
+    private static String allowed(String status) {
+        return Proc.field(status, "Cpus_allowed:").replaceFirst("^[0,]*", "");
+    }
+
+    @Test
+    void aFullFileSystemIsAnErrorOfTheWrite() throws Exception {
+        assumeTrue(new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", temp.toString()).start().waitFor() == 0, "no right to mount");
+        try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
+            Path file = file(temp);
+            assertNull(frozen.snapshot.ready(List.of(file.toString()), false, false));
+            LinuxError full = assertThrows(LinuxError.class, () -> frozen.snapshot.append(0, 0, new long[] {frozen.pages, 64 * PAGE}, 2, null));
+            assertEquals(LinuxError.ENOSPC, full.errno());
+            frozen.snapshot.look(new long[] {frozen.pages, PAGE}, 2, new BitSet()); // it takes orders as before
+            frozen.assertGoesOn();
+        } finally {
+            assertEquals(0, new ProcessBuilder("umount", "-l", temp.toString()).start().waitFor());
+        }
+    }
+
+    @Test
+    void oneThatIsKilledIsMissed() throws Exception {
+        try (Target target = Target.own("pages")) {
+            try (Frozen frozen = new Frozen(target)) {
+                assertNull(frozen.snapshot.ready(List.of(file(temp).toString()), false, false));
+                Syscall.call(Syscall.KILL, frozen.snapshot.pid(), SIGTERM); // blocked: it goes on
+                frozen.snapshot.look(new long[] {frozen.pages, PAGE}, 2, new BitSet());
+                Syscall.call(Syscall.KILL, frozen.snapshot.pid(), SIGKILL);
+                CaptureFailed missed = assertThrows(CaptureFailed.class, () -> frozen.snapshot.append(0, 0, new long[] {frozen.pages, PAGE}, 2, null));
+                assertTrue(missed.getMessage().contains("" + frozen.snapshot.pid()), missed.getMessage());
+                frozen.assertGoesOn();
+            }
+            assertEquals(List.of(target.pid), target.processes());
+        }
+    }
+
+    @Test
+    void oneThatTouchesWhatIsNotThereIsMissedToo() throws Exception {
+        try (Target target = Target.own("pages")) {
+            try (Frozen frozen = new Frozen(target)) {
+                assertNull(frozen.snapshot.ready(List.of(file(temp).toString()), false, false));
+                assertThrows(CaptureFailed.class, () -> frozen.snapshot.append(0, 0, new long[] {PAGE, PAGE}, 2, null));
+                frozen.assertGoesOn();
+            }
+            assertEquals(List.of(target.pid), target.processes());
+        }
+    }
+
+    @Test
+    void whatCannotBeIsSaid() throws Exception {
+        try (Target target = Target.own("pages")) {
+            Scratch.data().set(JAVA_LONG, 0, 1 << 20);
+            Scratch.data().set(JAVA_LONG, 8, 1 << 20);
+            LinuxError.check(Syscall.call(Syscall.PRLIMIT64, target.pid, RLIMIT_FSIZE, Scratch.data().address(), 0), "prlimit");
+            try (Frozen frozen = new Frozen(target)) {
+                String reason = frozen.snapshot.ready(List.of(file(temp).toString()), false, false);
+                assertTrue(reason.contains("ulimit -f"), reason);
+            }
+        }
+        try (Target target = Target.own("cut"); Capture capture = Capture.take(target.request())) {
+            String reason = ((Snapshot) capture.sources().getFirst()).ready(List.of(file(temp).toString()), false, false);
+            assertTrue(reason.contains("fork does not copy"), reason);
+        }
+        try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
+            String reason = frozen.snapshot.ready(List.of(temp.resolve("missing").toString()), false, false);
+            assertTrue(reason.contains("missing") && reason.contains("ENOENT"), reason);
+            MemorySegment page = java.lang.foreign.Arena.ofAuto().allocate(PAGE);
+            frozen.snapshot.read(frozen.pages, page); // as before
+            assertEquals(1, page.get(JAVA_LONG, 8));
+        }
+    }
+}
