@@ -46,6 +46,8 @@ static void check_actions(const struct sigaction *wanted) {
   MUST(!sigaction(SIGRTMIN + 1, NULL, &now));
   CHECK(now.sa_sigaction == handler && (now.sa_flags & SA_SIGINFO) && (now.sa_flags & SA_RESTART), "the action of SIGRTMIN+1 changed");
   CHECK(same_set(&now.sa_mask, &wanted->sa_mask), "the handler's mask changed");
+  MUST(!sigaction(SIGTRAP, NULL, &now)); /* the restore's own code traps */
+  CHECK(now.sa_sigaction == handler, "the action of SIGTRAP changed");
   MUST(!sigaction(SIGHUP, NULL, &now));
   CHECK(now.sa_handler == SIG_IGN, "SIGHUP is no longer ignored");
   MUST(!sigaction(SIGWINCH, NULL, &now));
@@ -57,7 +59,7 @@ int main(int argc, char **argv) {
   handler_tid = feature_tid;
   struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
   sigemptyset(&action.sa_mask), sigaddset(&action.sa_mask, SIGURG);
-  MUST(!sigaction(SIGRTMIN + 1, &action, NULL));
+  MUST(!sigaction(SIGRTMIN + 1, &action, NULL) && !sigaction(SIGTRAP, &action, NULL));
   MUST(signal(SIGHUP, SIG_IGN) != SIG_ERR);
   sigset_t blocked;
   sigemptyset(&blocked), sigaddset(&blocked, SIGRTMIN + 2), sigaddset(&blocked, SIGUSR1);

@@ -28,6 +28,7 @@ import org.udckpt.job.store.StoredMemory;
 import org.udckpt.job.store.Tiers;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.restore.Restored;
 import org.udckpt.process.restore.Restorer;
@@ -38,34 +39,26 @@ import org.udckpt.ud.LibraryConnection;
 public final class Restart {
     private static final Duration LIBRARY_TIMEOUT = Duration.ofSeconds(20);
 
+    /** What the processes are made of. */
+    private record Contents(JobImage image, List<MemorySource> memory) {}
+
     private final Settings settings;
     private final Installation installation;
     private final CheckpointReader reader;
-    private final JobState state;
-    private final JobImage image;
     private final CompletableFuture<String> refusal;
+    private final CompletableFuture<Contents> contents;
     private final RestartPhases phases;
 
-    private Restart(Settings settings, Installation installation, CheckpointReader reader, CompletableFuture<String> refusal, RestartPhases phases) throws IOException {
+    private Restart(Settings settings, Installation installation, CheckpointReader reader, CompletableFuture<String> refusal, RestartPhases phases) {
         this.refusal = refusal;
         this.phases = phases;
         this.settings = settings;
         this.installation = installation;
         this.reader = reader;
-        CompletableFuture<JobState> other = beside(() -> ImageTables.readState(reader));
-        this.image = ImageTables.readImage(reader);
-        try {
-            this.state = other.join();
-        } catch (CompletionException e) {
-            if (e.getCause() instanceof IOException cause) {
-                throw cause;
-            }
-            throw e.getCause() instanceof RuntimeException cause ? cause : e;
-        }
-        phases.reached("tables");
+        this.contents = beside(() -> new Contents(ImageTables.readImage(reader), StoredMemory.open(reader, ImageTables.readMemory(reader))));
     }
 
-    /** In a thread of its own: in these tenths of a second the time goes into loading code, which two processors do sooner than one. */
+    /** In a thread of its own: in these tenths of a second the time goes into loading code, and into waiting for the shepherd. */
     private static <T> CompletableFuture<T> beside(Callable<T> task) {
         CompletableFuture<T> result = new CompletableFuture<>();
         Thread.ofPlatform().daemon().name("restart-beside").start(() -> {
@@ -90,11 +83,12 @@ public final class Restart {
         CompletableFuture<String> refusal = beside(Support::refusal); // also links the system calls, for everything after
         try {
             CheckpointReader reader = location.open(Keys.user(settings));
+            Restart restart = new Restart(settings, installation, reader, refusal, phases);
             try {
-                Restart restart = new Restart(settings, installation, reader, refusal, phases);
                 restart.checkMachine();
                 return restart.run(location, name, layout); // the job needs the reader until all memory is in
             } catch (IOException | RuntimeException e) {
+                restart.awaitContents();
                 reader.close();
                 throw e;
             }
@@ -110,7 +104,8 @@ public final class Restart {
         }
     }
 
-    private Job run(ImageLocation location, String name, HostLayout wanted) {
+    private Job run(ImageLocation location, String name, HostLayout wanted) throws IOException {
+        JobState state = ImageTables.readState(reader);
         HostLayout layout = wanted == null ? state.layout() : wanted;
         if (layout.ranks() != state.layout().ranks()) {
             throw new Failure(ExitCode.USAGE, "--hosts " + layout.format() + " holds " + layout.ranks() + " ranks, but the image has " + state.layout().ranks());
@@ -124,11 +119,14 @@ public final class Restart {
             job.owns(reader);
             job.attach(Shepherd.startRestoring(installation.shepherd(), job.runtime().shepherdSocket(), facts.namedRuntime(), job.shepherdListener()), installation.agentLibrary());
             phases.reached("namespaces");
-            restore(job);
+            Contents all = join(contents);
+            phases.reached("tables");
+            restore(job, all);
             Messages.info("the ranks run: " + phases);
             Service.open(job, installation.library());
             return job;
         } catch (IOException | InterruptedException | RuntimeException e) {
+            awaitContents();
             if (job != null) {
                 job.close();
             }
@@ -136,12 +134,32 @@ public final class Restart {
         }
     }
 
+    /** It reads still: not before that has ended can the reader be closed. */
+    private void awaitContents() {
+        contents.handle((_, _) -> null).join();
+    }
+
     private Path imageDirectory(ImageLocation location) {
         return Tiers.of(settings).map(tiers -> tiers.fast().path()).orElse(location.parent());
     }
 
-    private void restore(Job job) throws IOException, InterruptedException {
-        Restored restored = Restorer.restore(image, StoredMemory.open(reader, ImageTables.readMemory(reader)), new RestoredNode(job, phases), MemoryArrival.least(settings, refusal.join()));
+    /** What it ended with, which is unchecked or an IOException. */
+    private static <T> T join(CompletableFuture<T> future) throws IOException {
+        try {
+            return future.join();
+        } catch (CompletionException e) {
+            switch (e.getCause()) {
+                case IOException cause -> throw cause;
+                case RuntimeException cause -> throw cause;
+                case Error cause -> throw cause;
+                case null, default -> throw e;
+            }
+        }
+    }
+
+    private void restore(Job job, Contents all) throws IOException, InterruptedException {
+        JobImage image = all.image();
+        Restored restored = Restorer.restore(image, all.memory(), new RestoredNode(job, phases), MemoryArrival.least(settings, refusal.join()));
         MemoryArrival.follow(job, reader, restored.filling(), phases);
         Map<Integer, Integer> hostPids = restored.hostPids();
         for (ProcessState process : image.processes()) {

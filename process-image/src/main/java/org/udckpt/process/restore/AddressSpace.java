@@ -3,6 +3,7 @@ package org.udckpt.process.restore;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.KernelObject;
@@ -42,24 +43,37 @@ final class AddressSpace {
     /** Unmaps the stub's program and moves the kernel's own mappings to where the job's were, or out of their way. */
     void clear(MemorySource contents, List<ThreadState> threads) {
         List<Region> stub = StubLayout.of(puppet.hostPid()).regions();
+        Batch batch = new Batch(puppet);
         for (Region region : stub) {
-            if (!region.kernelOwned() && region.start() != puppet.scratch()) {
-                puppet.call("unmap the stub", Syscall.MUNMAP, region.start(), region.size());
+            if (!region.kernelOwned() && !puppet.ownMapping(region.start())) {
+                batch.add(() -> "unmap the stub", Syscall.MUNMAP, region.start(), region.size());
             }
         }
+        batch.run();
         kernel.place(stub.stream().filter(StubLayout::movable).toList());
         kernel.prepare(contents, threads);
     }
 
     /** Maps every region, and reserves the library's own ranges until it maps them itself. */
     void map() {
+        openFiles();
+        Batch batch = new Batch(puppet);
         for (Region region : regions) {
+            if (batch.full(1 + ADVICE.size() + 1, 0)) {
+                batch.run();
+            }
             if (!region.kernelOwned()) {
-                map(region);
+                map(region, batch);
             }
         }
+        open.values().forEach(fd -> {
+            if (batch.full(1, 0)) {
+                batch.run();
+            }
+            batch.close(fd);
+        });
+        batch.run();
         kernel.map();
-        open.values().forEach(fd -> puppet.call("close", Syscall.CLOSE, fd));
         long[] owned = process.ownedRanges();
         for (int i = 0; i < owned.length; i += 2) {
             int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
@@ -67,31 +81,52 @@ final class AddressSpace {
         }
     }
 
-    private void map(Region region) {
-        String what = "map 0x%x-0x%x %s %s".formatted(region.start(), region.end(), region.permissions(), region.path());
+    private void openFiles() {
+        Batch batch = new Batch(puppet);
+        Map<String, Integer> places = new HashMap<>();
+        for (Region region : regions) {
+            if (region.kernelOwned() || !onFile(region) || shared.containsKey(region.backing()) || open.containsKey(key(region)) || places.containsKey(key(region))) {
+                continue;
+            }
+            if (batch.full(1, 4 * region.path().length() + 1)) {
+                open(batch, places);
+            }
+            places.put(key(region), batch.add(() -> "open " + region.path(), Syscall.OPEN, batch.string(region.path()),
+                    (writes(region) ? Syscall.O_RDWR : Syscall.O_RDONLY) | Syscall.O_CLOEXEC, 0));
+        }
+        open(batch, places);
+    }
+
+    private void open(Batch batch, Map<String, Integer> places) {
+        batch.run();
+        places.forEach((key, place) -> open.put(key, batch.result(place)));
+        places.clear();
+    }
+
+    private void map(Region region, Batch batch) {
+        Supplier<String> what = () -> "map 0x%x-0x%x %s %s".formatted(region.start(), region.end(), region.permissions(), region.path());
         KernelObject.SharedMemory backing = shared.get(region.backing());
         if (backing != null && backing.kind() == MemoryKind.SYSV) {
-            attach(region, backing, what);
+            attach(region, backing, what, batch);
         } else {
-            long fd = backing != null ? shared(region, backing) : onFile(region) ? file(region) : -1;
-            puppet.call(what, Syscall.MMAP, region.start(), region.size(), protection(region), flags(region, fd), fd, fd < 0 ? 0 : region.fileOffset());
+            long fd = backing != null ? shared(region, backing) : onFile(region) ? open.get(key(region)) : -1;
+            batch.add(what, Syscall.MMAP, region.start(), region.size(), protection(region), flags(region, fd), fd, fd < 0 ? 0 : region.fileOffset());
         }
         for (String flag : region.vmFlags().split(" ")) {
             Integer advice = ADVICE.get(flag);
             if (advice != null) {
-                puppet.call("madvise " + flag + " for " + what, Syscall.MADVISE, region.start(), region.size(), advice);
+                batch.add(() -> "madvise " + flag + " for " + what.get(), Syscall.MADVISE, region.start(), region.size(), advice);
             } else if (flag.equals("lo")) {
-                lock(region, what);
+                lock(region, what, batch);
             }
         }
     }
 
     /** Where nothing can be read (a guard page) the lock is made, and ENOMEM only says that no page came in (mlock(2)). */
-    private void lock(Region region, String what) {
-        long result = puppet.tryCall(149 /* mlock */, region.start(), region.size());
-        if (result != 0 && !(result == -LinuxError.ENOMEM && region.permissions().startsWith("---"))) {
-            throw puppet.failed("mlock for " + what + ": " + LinuxError.name((int) -result) + "; raise the limit of locked memory (ulimit -l)");
-        }
+    private static void lock(Region region, Supplier<String> what, Batch batch) {
+        boolean unreadable = region.permissions().startsWith("---");
+        batch.add(() -> "mlock (if not permitted: raise the limit of locked memory, ulimit -l) for " + what.get(), result -> unreadable && result == -LinuxError.ENOMEM,
+                149 /* mlock */, region.start(), region.size());
     }
 
     private static boolean onFile(Region region) {
@@ -106,22 +141,23 @@ final class AddressSpace {
                 puppet.string("/proc/self/fd/" + whole), Syscall.O_RDONLY | Syscall.O_CLOEXEC, 0)) : whole;
     }
 
-    private void attach(Region region, KernelObject.SharedMemory segment, String what) {
+    private void attach(Region region, KernelObject.SharedMemory segment, Supplier<String> what, Batch batch) {
         long pages = segment.size() + 4095 & -4096L;
         if (region.fileOffset() != 0 || region.size() != pages) {
-            throw puppet.unsupported(what + ": a part of System V segment " + segment.ipcId() + " only");
+            throw puppet.unsupported(what.get() + ": a part of System V segment " + segment.ipcId() + " only");
         }
         int flags = region.writable() ? 0 : 010000 /* SHM_RDONLY */;
         flags |= region.permissions().charAt(2) == 'x' ? 0100000 /* SHM_EXEC */ : 0;
-        puppet.call(what, Syscall.SHMAT, segment.ipcId(), region.start(), flags);
+        batch.add(what, Syscall.SHMAT, segment.ipcId(), region.start(), flags);
     }
 
-    private long file(Region region) {
-        // A shared mapping that may become writable needs a descriptor open for writing (mmap(2), EACCES).
-        boolean write = region.shared() && (" " + region.vmFlags() + " ").contains(" mw ");
-        String key = (write ? "w" : "r") + region.path();
-        return open.computeIfAbsent(key, k -> puppet.call("open " + region.path(), Syscall.OPEN, puppet.string(region.path()),
-                (write ? Syscall.O_RDWR : Syscall.O_RDONLY) | Syscall.O_CLOEXEC, 0));
+    /** A shared mapping that may become writable needs a descriptor open for writing (mmap(2), EACCES). */
+    private static boolean writes(Region region) {
+        return region.shared() && (" " + region.vmFlags() + " ").contains(" mw ");
+    }
+
+    private static String key(Region region) {
+        return (writes(region) ? "w" : "r") + region.path();
     }
 
     private static int protection(Region region) {

@@ -2,6 +2,7 @@ package org.udckpt.process.restore;
 
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -133,11 +134,17 @@ final class Descriptors {
     /** The last step: every number means what it meant; the temporaries are closed. */
     void place() {
         List<Descriptor> sorted = image.descriptors().stream().sorted(Comparator.comparingInt(Descriptor::fd)).toList();
+        Map<Puppet, Batch> batches = new LinkedHashMap<>();
         for (Descriptor descriptor : sorted) {
             Puppet puppet = puppet(descriptor.pid());
             long from = handles.in(puppet, descriptor.object());
-            puppet.call("descriptor " + descriptor.fd(), Syscall.DUP3, from, descriptor.fd(), descriptor.closeOnExec() ? Syscall.O_CLOEXEC : 0);
+            Batch batch = batches.computeIfAbsent(puppet, Batch::new);
+            if (batch.full(1, 0)) {
+                batch.run();
+            }
+            batch.add(() -> "descriptor " + descriptor.fd(), Syscall.DUP3, from, descriptor.fd(), descriptor.closeOnExec() ? Syscall.O_CLOEXEC : 0);
         }
+        batches.values().forEach(Batch::run);
         puppets.values().forEach(handles::closeTemporaries);
         // A process that closes any descriptor of a file loses its locks on it (fcntl(2)): only now.
         objects(KernelObject.FileLock.class).forEach(this::lock);

@@ -22,6 +22,8 @@ import org.udckpt.process.trace.WaitStatus;
 final class Puppet implements AutoCloseable {
     static final int OPTIONS = Ptrace.O_TRACESYSGOOD | Ptrace.O_TRACEFORK | Ptrace.O_TRACEVFORK | Ptrace.O_TRACECLONE | Ptrace.O_EXITKILL;
     static final int SCRATCH_BYTES = 1 << 16;
+    /** Behind the scratch: {@link Batch#CODE}. */
+    static final int CODE_BYTES = 4096;
     private static final int CLONE_ARGS_BYTES = 88;
 
     private final int rank;
@@ -54,6 +56,8 @@ final class Puppet implements AutoCloseable {
         Puppet puppet = new Puppet(rank, pid, hostPid, Ptrace.registers(hostPid), instruction, 0);
         int anonymous = 0x100022; /* MAP_FIXED_NOREPLACE | MAP_ANONYMOUS | MAP_PRIVATE */
         puppet.scratch = puppet.call("map scratch memory", Syscall.MMAP, scratch, SCRATCH_BYTES, 3, anonymous, -1, 0);
+        long code = puppet.call("map code", Syscall.MMAP, scratch + SCRATCH_BYTES, CODE_BYTES, 5, anonymous, -1, 0);
+        puppet.memory.writeBytes(code, Batch.CODE);
         puppet.forgetOwnThread();
         return puppet;
     }
@@ -179,6 +183,23 @@ final class Puppet implements AutoCloseable {
     long tryCall(long number, long... arguments) {
         used = 0;
         return injector.call(number, arguments);
+    }
+
+    /** Makes {@code count} calls of a {@link Batch} at this address. Arguments that were put in the scratch are gone afterwards. */
+    void execute(long entries, int count) {
+        used = 0;
+        injector.execute(scratch + SCRATCH_BYTES, entries, count);
+        Ptrace.setSignalMask(hostPid, -1L); // a trap that is blocked is let through, and stays so
+    }
+
+    /** Whether this is an address of the restore's own mappings, and not of the stub's. */
+    boolean ownMapping(long address) {
+        return address >= scratch && address < scratch + SCRATCH_BYTES + CODE_BYTES;
+    }
+
+    /** The last step: no call that takes memory and no {@link Batch} comes after it. */
+    void unmapScratch() {
+        call("unmap the scratch memory", Syscall.MUNMAP, scratch, SCRATCH_BYTES + CODE_BYTES);
     }
 
     /** As {@link #call}, in thread {@code tid}. */

@@ -194,7 +194,7 @@ public final class Restorer {
         if (Syscall.call(107 /* geteuid */) != 0) {
             threads.dropCapabilities();
         }
-        puppet.call("unmap the scratch memory", Syscall.MUNMAP, puppet.scratch(), Puppet.SCRATCH_BYTES);
+        puppet.unmapScratch();
     }
 
     /** A stopped job stays stopped: the signal waits until the tracer lets go. */

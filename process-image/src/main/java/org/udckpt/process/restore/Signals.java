@@ -11,28 +11,39 @@ import org.udckpt.process.model.ProcessState;
 
 /** A process's signal handlers and its pending signals. */
 final class Signals {
-    private static final int ACTION_BYTES = 32, INFO_BYTES = 128, SIGKILL = 9, SIGCHLD = 17, SIGSTOP = 19, LAST = 64;
+    private static final int ACTION_BYTES = 32, INFO_BYTES = 128, SIGTRAP = 5, SIGKILL = 9, SIGCHLD = 17, SIGSTOP = 19, LAST = 64;
     /** Offsets in siginfo_t, and a value of si_code (sigaction(2)). */
     private static final int SI_CODE = 8, SI_TIMERID = 16, SI_TIMER = -2;
 
     private Signals() {}
 
     static void restore(Puppet puppet, ProcessState process, List<PosixTimer> timers) {
+        Batch batch = new Batch(puppet);
         // Ignoring a signal drops those that wait: children that were made and ended again have sent some (sigaction(2)).
-        puppet.call("ignore SIGCHLD", Syscall.RT_SIGACTION, SIGCHLD, puppet.structure().i64(1 /* SIG_IGN */).i64(0).i64(0).i64(0).put(), 0, 8);
+        byte[] ignore = new byte[ACTION_BYTES];
+        ignore[0] = 1; // SIG_IGN
+        batch.add(() -> "ignore SIGCHLD", Syscall.RT_SIGACTION, SIGCHLD, batch.bytes(ignore), 0, 8);
         for (int signal = 1; signal <= LAST; signal++) {
-            byte[] action = Arrays.copyOfRange(process.signalActions(), signal * ACTION_BYTES, (signal + 1) * ACTION_BYTES);
+            byte[] action = action(process, signal);
             boolean standard = Arrays.equals(action, new byte[ACTION_BYTES]);
-            if (signal != SIGKILL && signal != SIGSTOP && (!standard || signal == SIGCHLD)) {
-                puppet.call("handler of signal " + signal, Syscall.RT_SIGACTION, signal, puppet.bytes(action), 0, 8);
+            if (signal != SIGKILL && signal != SIGSTOP && signal != SIGTRAP && (!standard || signal == SIGCHLD)) {
+                int number = signal;
+                batch.add(() -> "handler of signal " + number, Syscall.RT_SIGACTION, signal, batch.bytes(action), 0, 8);
             }
         }
+        batch.run();
+        // By itself, and no batch comes after it: each ends with a trap, for which the kernel takes a handler away (force_sig).
+        puppet.call("handler of signal " + SIGTRAP, Syscall.RT_SIGACTION, SIGTRAP, puppet.bytes(action(process, SIGTRAP)), 0, 8);
         for (byte[] info : split(process.pendingSignals())) {
             if (timer(info, timers) != null) {
                 continue;
             }
             puppet.call("queue signal " + number(info), Syscall.RT_SIGQUEUEINFO, process.pid(), number(info), puppet.bytes(info));
         }
+    }
+
+    private static byte[] action(ProcessState process, int signal) {
+        return Arrays.copyOfRange(process.signalActions(), signal * ACTION_BYTES, (signal + 1) * ACTION_BYTES);
     }
 
     static List<byte[]> split(byte[] queue) {

@@ -9,7 +9,7 @@ import org.udckpt.process.linux.LinuxError;
  * {@link #heldStop()}). ORIG_RAX is set to -1, else the kernel restarts the interrupted call on top of ours.
  */
 public final class Injector {
-    private static final int SIGSTOP = 19;
+    private static final int SIGTRAP = 5, SIGSTOP = 19;
 
     private final int tid;
     private final long instruction;
@@ -39,6 +39,28 @@ public final class Injector {
     /** The call's result; {@code what} names it in the error. */
     public long check(String what, long number, long... arguments) {
         return LinuxError.check(call(number, arguments), what + " in thread " + tid);
+    }
+
+    /** Runs code of the tracer's own, with two arguments, until it traps (int3). It makes no new task. */
+    public void execute(long code, long rbx, long r12) {
+        work.copyFrom(base);
+        work.set(Registers.RIP, code).set(Registers.RBX, rbx).set(Registers.R12, r12).set(Registers.ORIG_RAX, -1);
+        newTask = 0;
+        Ptrace.setRegisters(tid, work);
+        while (true) {
+            Ptrace.resume(Ptrace.CONT, tid, 0);
+            WaitStatus status = Ptrace.await(tid);
+            if (status.ended()) {
+                throw new TraceeGone(tid, status);
+            }
+            if (status.signalDelivery() && status.signal() == SIGTRAP) {
+                return;
+            }
+            if (!status.signalDelivery() || status.signal() != SIGSTOP) {
+                throw new IllegalStateException("thread " + tid + ": unexpected stop during injected calls: " + status);
+            }
+            heldStop = true;
+        }
     }
 
     /** First third of a call, for injecting into many threads at once: begin all, enter all, finish all. */

@@ -1,0 +1,128 @@
+package org.udckpt.process.restore;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongPredicate;
+import java.util.function.Supplier;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Syscall;
+
+/**
+ * System calls that a puppet makes one after the other: its scratch holds the list and receives the results, and a few
+ * instructions behind it go through them. An injected call costs two stops and four switches between processes; a batch costs
+ * one stop, however many calls it has. So all calls are made, also behind one that fails. Not when the job's handler of SIGTRAP is
+ * there, or a SIGTRAP waits: the trap at the end would take it (force_sig, kernel/signal.c).
+ */
+final class Batch {
+    /** Number, six arguments, result. */
+    private static final int ENTRY = 64, RESULT = 56;
+    private static final int MOST = Puppet.SCRATCH_BYTES / 2 / ENTRY;
+    /** Arguments in memory: the other half of the scratch. */
+    private static final int DATA = MOST * ENTRY, DATA_END = Puppet.SCRATCH_BYTES;
+
+    /** RBX: the first entry, R12: how many there are. It ends with a trap, which the tracer hears. */
+    static final byte[] CODE = {
+        0x48, (byte) 0x8b, 0x03,              // next: mov rax, [rbx]
+        0x48, (byte) 0x8b, 0x7b, 0x08,        // mov rdi, [rbx + 8]
+        0x48, (byte) 0x8b, 0x73, 0x10,        // mov rsi, [rbx + 16]
+        0x48, (byte) 0x8b, 0x53, 0x18,        // mov rdx, [rbx + 24]
+        0x4c, (byte) 0x8b, 0x53, 0x20,        // mov r10, [rbx + 32]
+        0x4c, (byte) 0x8b, 0x43, 0x28,        // mov r8, [rbx + 40]
+        0x4c, (byte) 0x8b, 0x4b, 0x30,        // mov r9, [rbx + 48]
+        0x0f, 0x05,                           // syscall
+        0x48, (byte) 0x89, 0x43, RESULT,      // mov [rbx + 56], rax
+        0x48, (byte) 0x83, (byte) 0xc3, ENTRY, // add rbx, 64
+        0x49, (byte) 0xff, (byte) 0xcc,       // dec r12
+        0x75, (byte) 0xd6,                    // jnz next
+        (byte) 0xcc};                         // int3
+
+    private record Call(Supplier<String> what, LongPredicate allowed) {}
+
+    private final Puppet puppet;
+    private final ByteBuffer bytes = ByteBuffer.allocate(Puppet.SCRATCH_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private final List<Call> calls = new ArrayList<>();
+    private long[] results = new long[0];
+    private int data = DATA;
+
+    Batch(Puppet puppet) {
+        this.puppet = puppet;
+    }
+
+    /** A call that must succeed; {@code what} names it in the error. Returns its place among those of the next {@link #run}. */
+    int add(Supplier<String> what, long number, long... arguments) {
+        return add(what, result -> false, number, arguments);
+    }
+
+    /** @param allowed errors, as {@code -errno}, that are none */
+    int add(Supplier<String> what, LongPredicate allowed, long number, long... arguments) {
+        if (calls.size() == MOST) {
+            throw new IllegalStateException("more than " + MOST + " calls at a time: ask full() first");
+        }
+        int at = calls.size() * ENTRY;
+        bytes.putLong(at, number);
+        for (int i = 0; i < 6; i++) {
+            bytes.putLong(at + 8 + 8 * i, i < arguments.length ? arguments[i] : 0);
+        }
+        calls.add(new Call(what, allowed));
+        return calls.size() - 1;
+    }
+
+    /** Address of these bytes in the puppet, until the next {@link #run}. */
+    long bytes(byte[] value) {
+        int at = data + 15 & -16;
+        if (at + value.length > DATA_END) {
+            throw new IllegalStateException(value.length + " bytes do not fit in the scratch of process " + puppet.pid() + ": ask full() first");
+        }
+        bytes.put(at, value);
+        data = at + value.length;
+        return puppet.scratch() + at;
+    }
+
+    long string(String value) {
+        byte[] text = value.getBytes(StandardCharsets.UTF_8);
+        return bytes(Arrays.copyOf(text, text.length + 1));
+    }
+
+    /** Whether it has to {@link #run} before {@code calls} more are added, with so many bytes. */
+    boolean full(int more, int moreBytes) {
+        return calls.size() + more > MOST || data + moreBytes + 16 > DATA_END;
+    }
+
+    /** Makes the calls, and forgets them. */
+    void run() {
+        if (calls.isEmpty()) {
+            return;
+        }
+        int length = calls.size() * ENTRY;
+        puppet.memory().writeBytes(puppet.scratch(), Arrays.copyOf(bytes.array(), length));
+        if (data > DATA) {
+            puppet.memory().writeBytes(puppet.scratch() + DATA, Arrays.copyOfRange(bytes.array(), DATA, data));
+        }
+        puppet.execute(puppet.scratch(), calls.size());
+        ByteBuffer answers = ByteBuffer.wrap(puppet.read(puppet.scratch(), length)).order(ByteOrder.LITTLE_ENDIAN);
+        results = new long[calls.size()];
+        List<Call> made = List.copyOf(calls);
+        calls.clear();
+        data = DATA;
+        for (int i = 0; i < results.length; i++) {
+            results[i] = answers.getLong(i * ENTRY + RESULT);
+            if (results[i] < 0 && results[i] > -4096 && !made.get(i).allowed.test(results[i])) {
+                throw puppet.failed(made.get(i).what.get() + ": " + LinuxError.name((int) -results[i]));
+            }
+        }
+    }
+
+    /** Of the last {@link #run}. */
+    long result(int place) {
+        return results[place];
+    }
+
+    /** Closes a descriptor. */
+    void close(long fd) {
+        add(() -> "close", Syscall.CLOSE, fd);
+    }
+}
