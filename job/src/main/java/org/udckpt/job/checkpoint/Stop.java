@@ -9,6 +9,7 @@ import org.udckpt.image.write.Phase;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.command.CommandServer.Progress;
 import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Outside;
 import org.udckpt.job.pmi.PmiState;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
@@ -28,6 +29,7 @@ final class Stop {
 
     private final Job job;
     private final Stopwatch watch;
+    private final Progress progress;
     private final StateListener state;
     private final CaptureRequest.StandardStreams streams;
 
@@ -39,6 +41,7 @@ final class Stop {
 
     Stop(Job job, Progress progress, StateListener state) {
         this.job = job;
+        this.progress = progress;
         this.watch = new Stopwatch(progress);
         this.state = state;
         this.streams = CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid());
@@ -53,6 +56,7 @@ final class Stop {
                 Frozen frozen = attempt();
                 if (frozen != null) {
                     watch.tell();
+                    frozen.capture().cut().forEach(this::tellCut);
                     return frozen;
                 }
             } catch (CaptureFailed e) {
@@ -66,6 +70,11 @@ final class Stop {
         }
         throw new Failure(ExitCode.BUSY, "the ranks were talking to their process manager (MPI_Init, MPI_Finalize), or opened their first verbs device, each of "
                 + ATTEMPTS + " times: try again");
+    }
+
+    private void tellCut(String connection) {
+        Messages.warn(connection + ": closed in the image");
+        progress.say(connection + ": closed in the image");
     }
 
     /**
@@ -119,7 +128,7 @@ final class Stop {
         PmiState pmi = job.pmi().state();
         JobState agents = JobState.of(job.facts(), job.namedRuntime(), pmi, job.addresses().copy());
         Instant now = Instant.now();
-        Capture capture = Capture.take(new CaptureRequest(Roots.of(job.ranks().ranks(), owned), streams));
+        Capture capture = Capture.take(new CaptureRequest(Roots.of(job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE));
         try {
             for (int pid : capture.snapshotPids()) {
                 job.shepherd().expect(pid);

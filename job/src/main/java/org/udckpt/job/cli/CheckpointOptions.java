@@ -45,6 +45,10 @@ final class CheckpointOptions {
             description = "encrypt images (and read encrypted ones) with the key that a file or a command gives")
     private String encrypt;
 
+    @picocli.CommandLine.Option(names = "--outside", paramLabel = "refuse|close",
+            description = "connections to processes outside of the job: refuse checkpoints (default), or close them in the image; the running job keeps them")
+    private String outside;
+
     /** Where the job was told to put them; null: it was not. */
     String tiers() {
         return tiers;
@@ -55,6 +59,6 @@ final class CheckpointOptions {
         return settings.flag(Option.INTERVAL, interval).flag(Option.MTBF, mtbf).flag(Option.KEEP, keep)
                 .flag(Option.TIERS, tiers).flag(Option.KEEP_FAST, keepFast)
                 .flag(Option.MAX_RATE, maxRate).flag(Option.IO_IDLE, ioIdle ? "true" : null).flag(Option.BUFFER, buffer)
-                .flag(Option.FULL_EVERY, fullEvery).flag(Option.COMPRESS, compress).flag(Option.INTEGRITY, integrity).flag(Option.ENCRYPT, encrypt);
+                .flag(Option.FULL_EVERY, fullEvery).flag(Option.COMPRESS, compress).flag(Option.INTEGRITY, integrity).flag(Option.ENCRYPT, encrypt).flag(Option.OUTSIDE, outside);
     }
 }

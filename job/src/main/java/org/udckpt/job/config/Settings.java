@@ -111,6 +111,7 @@ public final class Settings {
         bytes(Option.BUFFER, SMALLEST_BUFFER);
         truth(Option.IO_IDLE);
         choice(Option.LAZY);
+        Outside.of(this);
         return this;
     }
 

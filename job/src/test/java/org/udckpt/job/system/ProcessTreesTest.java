@@ -6,6 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -62,6 +72,56 @@ class ProcessTreesTest {
         } finally {
             Files.delete(program);
         }
+    }
+
+    /** Named and refused, or named and closed in the image only. */
+    @Test
+    void connectionsToOthers() throws Exception {
+        Path name = Files.createTempDirectory("udckpt-o").resolve("socket");
+        try (ServerSocket tcp = new ServerSocket(0, 2, InetAddress.ofLiteral("127.0.0.1")); ServerSocketChannel unix = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            unix.bind(UnixDomainSocketAddress.of(name));
+            List<String> command = List.of("python3", source("outside.py"), Integer.toString(tcp.getLocalPort()), name.toString());
+            try (Tree tree = new Tree(command)) {
+                tree.start();
+                try (Socket first = tcp.accept(); SocketChannel second = unix.accept()) {
+                    tree.await("started");
+                    assertEquals(69, tree.checkpoint(), tree::text);
+                    assertTrue(tree.text().contains("-> 127.0.0.1:" + tcp.getLocalPort() + ": the other end of this TCP socket is outside of the job")
+                            && tree.text().contains("--outside close"), tree::text);
+                    answered(first, second);
+                }
+                tree.end();
+                tree.good();
+            }
+            try (Tree tree = new Tree(command)) {
+                tree.start("--outside", "close");
+                try (Socket first = tcp.accept(); SocketChannel second = unix.accept()) {
+                    tree.await("started");
+                    assertEquals(0, tree.checkpoint(), tree::text);
+                    answered(first, second); // here they go on
+                    first.getOutputStream().write("unread".getBytes(StandardCharsets.US_ASCII));
+                    tree.checkpointAndKill();
+                    assertTrue(tree.text().contains("outside of the job: closed in the image"), tree::text);
+                }
+                tree.restart();
+                tree.end();
+                assertTrue(tree.output().contains("ended AF_INET ping") && tree.output().contains("ended AF_UNIX ping broken pipe") && tree.output().contains("result done"), tree::text);
+                tree.good();
+            }
+        } finally {
+            new ProcessBuilder("rm", "-rf", name.getParent().toString()).start().waitFor();
+        }
+    }
+
+    private static void answered(Socket tcp, SocketChannel unix) throws IOException {
+        tcp.getOutputStream().write("ping".getBytes(StandardCharsets.US_ASCII));
+        assertEquals("PING", new String(tcp.getInputStream().readNBytes(4), StandardCharsets.US_ASCII));
+        unix.write(ByteBuffer.wrap("ping".getBytes(StandardCharsets.US_ASCII)));
+        ByteBuffer answer = ByteBuffer.allocate(4);
+        while (answer.hasRemaining()) {
+            assertTrue(unix.read(answer) >= 0);
+        }
+        assertEquals("PING", new String(answer.array(), StandardCharsets.US_ASCII));
     }
 
     private static String source(String name) {

@@ -60,8 +60,10 @@ final class Tree implements AutoCloseable {
         return Files.readString(output);
     }
 
-    void start() throws IOException {
-        List<String> words = new ArrayList<>(List.of("run", "--name", "tree", "--dir", file("images").toString(), "--"));
+    void start(String... flags) throws IOException {
+        List<String> words = new ArrayList<>(List.of("run", "--name", "tree", "--dir", file("images").toString()));
+        words.addAll(List.of(flags));
+        words.add("--");
         words.addAll(command);
         begin(words);
     }
@@ -103,6 +105,17 @@ final class Tree implements AutoCloseable {
         assertEquals(List.of(), RankProcesses.of(commands.runtime().resolve("tree")), () -> "processes are left\n" + text());
     }
 
+    /** Its exit code; the job goes on. */
+    int checkpoint() throws Exception {
+        return commands.run("checkpoint", AWAIT_SECONDS, "checkpoint", "tree");
+    }
+
+    /** Waits until the present life has ended by itself, with code 0. */
+    void end() throws Exception {
+        assertTrue(life.waitFor(AWAIT_SECONDS, TimeUnit.SECONDS), () -> "it does not end\n" + text());
+        assertEquals(0, life.exitValue(), this::text);
+    }
+
     JsonNode status() {
         try (CommandClient client = CommandClient.connect(new RuntimeDirectory(commands.runtime().resolve("tree")))) {
             return client.ask(client.request("status"), _ -> { }).path("job");
@@ -112,8 +125,7 @@ final class Tree implements AutoCloseable {
     /** Lets the program end by itself, as it must: with code 0. */
     void finish() throws Exception {
         Files.createFile(file("finish"));
-        assertTrue(life.waitFor(AWAIT_SECONDS, TimeUnit.SECONDS), () -> "it does not end\n" + text());
-        assertEquals(0, life.exitValue(), this::text);
+        end();
         assertEquals(List.of(), RankProcesses.of(commands.runtime().resolve("tree")), () -> "processes are left\n" + text());
     }
 

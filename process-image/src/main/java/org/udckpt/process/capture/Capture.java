@@ -40,6 +40,7 @@ public final class Capture implements AutoCloseable {
     private final List<TcpSocket> tcpSockets;
     private final List<TerminalObject> terminals;
     private final List<ContentCopy> copies;
+    private final List<String> cut;
     private final Map<TracedProcess, List<Region>> regions;
     private final Clocks clocks;
     private final List<Zombie> zombies;
@@ -54,6 +55,7 @@ public final class Capture implements AutoCloseable {
         this.tcpSockets = stop.table.tcpSockets();
         this.terminals = stop.table.terminals();
         this.copies = stop.memory.copies();
+        this.cut = stop.table.outside().cut();
         this.regions = stop.regions;
         this.clocks = stop.clocks;
         this.zombies = stop.zombies;
@@ -94,8 +96,8 @@ public final class Capture implements AutoCloseable {
 
     /** What is read of all ranks together, while they are stopped. */
     private static final class Stop {
-        final ObjectTable table = new ObjectTable();
-        final MemoryObjects memory = new MemoryObjects(table);
+        final ObjectTable table;
+        final MemoryObjects memory;
         final DescriptorReader reader;
         final Map<TracedProcess, List<Region>> regions = new HashMap<>();
         final List<Zombie> zombies = new ArrayList<>();
@@ -103,6 +105,8 @@ public final class Capture implements AutoCloseable {
         long objectsNs;
 
         Stop(CaptureRequest request) {
+            table = new ObjectTable(new Outside(request.closesOutside()));
+            memory = new MemoryObjects(table);
             reader = new DescriptorReader(request.streams(), table, memory);
         }
 
@@ -179,6 +183,11 @@ public final class Capture implements AutoCloseable {
             }
         }
         stop.memory.copies().forEach(ContentCopy::close);
+    }
+
+    /** Connections to processes outside of the job, which the image holds as closed; each with its process and descriptor. */
+    public List<String> cut() {
+        return cut;
     }
 
     public List<PhaseTimes> times() {

@@ -7,8 +7,14 @@ import org.udckpt.process.linux.Files;
  * What to capture together. Pids are as the agent numbers them.
  *
  * @param streams what the launcher's standard streams are: descriptors of the job with the same identity are those
+ * @param closesOutside connections to processes outside of the job are closed in the image; else the capture is refused
  */
-public record CaptureRequest(List<Root> roots, StandardStreams streams) {
+public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean closesOutside) {
+    /** One that is refused where there are connections to others. */
+    public CaptureRequest(List<Root> roots, StandardStreams streams) {
+        this(roots, streams, false);
+    }
+
     public static final int NONE = -1;
 
     /**

@@ -25,7 +25,16 @@ final class ObjectTable {
     private final List<TcpSocket> tcpSockets = new ArrayList<>();
     private final List<TerminalObject> terminals = new ArrayList<>();
     private final Map<String, List<Known>> byLink = new HashMap<>();
+    private final Outside outside;
     private long lastId;
+
+    ObjectTable(Outside outside) {
+        this.outside = outside;
+    }
+
+    Outside outside() {
+        return outside;
+    }
 
     long newId() {
         return ++lastId;

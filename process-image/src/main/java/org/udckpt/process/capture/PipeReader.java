@@ -63,10 +63,10 @@ final class PipeReader {
     void finish() {
         buffers.forEach((link, buffer) -> {
             if (buffer.writer == null && written(buffer)) {
-                throw buffer.reader.refuse("the writing end of this pipe is outside of the job; redirect it to a file");
+                table.outside().cut(buffer.reader, "the writing end of this pipe is outside of the job", "redirect it to a file");
             }
             if (buffer.reader == null && (poll(buffer.writer, POLLOUT) & POLLERR) == 0) {
-                throw buffer.writer.refuse("the reading end of this pipe is outside of the job; redirect it to a file");
+                table.outside().cut(buffer.writer, "the reading end of this pipe is outside of the job", "redirect it to a file");
             }
             byte[] contents = buffer.contents == null ? new byte[0] : buffer.contents;
             int capacity = buffer.reader == null ? 65536 : buffer.capacity;

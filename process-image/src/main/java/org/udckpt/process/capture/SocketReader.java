@@ -100,9 +100,10 @@ final class SocketReader {
             if (one.info.peer() != 0) {
                 Long id = byInode.get(Integer.toUnsignedLong(one.info.peer()));
                 if (id == null) {
-                    throw one.open.refuse("the other end of this unix socket is outside of the job; close it before a checkpoint");
+                    table.outside().cut(one.open, "the other end of this unix socket is outside of the job", "close it before a checkpoint");
+                } else {
+                    peer = id;
                 }
-                peer = id;
             }
             SocketState state = one.info.state() == LISTEN ? SocketState.LISTENING : peer != 0 ? SocketState.CONNECTED
                     : one.info.state() == ESTABLISHED ? SocketState.PEER_CLOSED : SocketState.UNCONNECTED;

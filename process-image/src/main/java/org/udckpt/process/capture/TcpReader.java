@@ -3,8 +3,10 @@ package org.udckpt.process.capture;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.udckpt.process.linux.TcpAddress;
 import org.udckpt.process.linux.TcpTable;
 import org.udckpt.process.model.TcpSocket;
@@ -32,6 +34,7 @@ final class TcpReader {
     /** Why the last look gave no verdict. */
     private CaptureFailed unsettled;
     private TcpTable table;
+    private final Set<TcpEnd> cut = new LinkedHashSet<>();
 
     TcpReader(ObjectTable objects) {
         this.objects = objects;
@@ -61,6 +64,7 @@ final class TcpReader {
         for (int n = 0; n < LOOKS; n++) {
             Map<TcpEnd, Verdict> verdicts = look();
             if (verdicts != null) {
+                cut.forEach(this::cut);
                 checkBacklogs(verdicts);
                 return verdicts;
             }
@@ -148,7 +152,7 @@ final class TcpReader {
         }
         TcpTable.Entry entry = table.find(remote, end.localAddress());
         if (entry == null ? !closedHere(end, state) : entry.inode() != 0) {
-            throw outside(end);
+            return outside(end);
         }
         if (entry != null && (entry.state() == TcpTable.ESTABLISHED || entry.state() == TcpTable.CLOSE_WAIT)) {
             return waiting(end, entry);
@@ -170,7 +174,7 @@ final class TcpReader {
     private Verdict waiting(TcpEnd end, TcpTable.Entry entry) {
         List<TcpEnd> listeners = ends.stream().filter(one -> one.remote.length == 0 && one.state() == TcpTable.LISTEN && one.localAddress().hears(end.remoteAddress())).toList();
         if (listeners.isEmpty()) {
-            throw outside(end);
+            return outside(end);
         }
         long unread = entry.unread() - (entry.state() == TcpTable.CLOSE_WAIT ? 1 : 0);
         if (listeners.size() > 1 || unread > 0) {
@@ -180,8 +184,14 @@ final class TcpReader {
         return end.unacknowledged() == 0 ? new Verdict(TcpState.WAITING, listeners.getFirst().id) : wait(end, "it is being accepted");
     }
 
-    private static CaptureRefused outside(TcpEnd end) {
-        return end.open.refuse(end + ": the other end of this TCP socket is outside of the job; close it before a checkpoint, or start the other side in the same job");
+    /** Looked at some times: it is told once, in {@link #record}. */
+    private Verdict outside(TcpEnd end) {
+        cut.add(end);
+        return new Verdict(TcpState.CLOSED, 0);
+    }
+
+    private void cut(TcpEnd end) {
+        objects.outside().cut(end.open, end + ": the other end of this TCP socket is outside of the job", "close it before a checkpoint, or start the other side in the same job");
     }
 
     /** Every connection that waits at a listener has to have its other end in the job. */

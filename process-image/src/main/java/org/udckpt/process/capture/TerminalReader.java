@@ -63,7 +63,7 @@ final class TerminalReader {
         for (List<End> left : slaves.values()) {
             for (End slave : left) {
                 if (!slave.hungUp) {
-                    throw slave.open.refuse("terminal " + slave.open.link() + " belongs to a process outside of the job; redirect it to a file, or start the job in it (udckpt run keeps its own standard streams)");
+                    table.outside().cut(slave.open, "terminal " + slave.open.link() + " belongs to a process outside of the job", "redirect it to a file, or start the job in it (udckpt run keeps its own standard streams)");
                 }
                 table.add(new TerminalEnd(slave.id, 0, false, slave.open.openFlags()));
             }
