@@ -21,6 +21,9 @@ import org.udckpt.image.table.RecordTable;
  * Thread-safe.
  */
 public final class NodeWriter implements Closeable {
+    /** Writers of all processes that write themselves, each with a stripe file: as many as processors, up to what feeds a fast device. */
+    private static final int SELF_WRITERS = Math.min(Runtime.getRuntime().availableProcessors(), 8);
+
     static final String LATENCY = "write-latency";
 
     private final WriteTarget target;
@@ -36,6 +39,7 @@ public final class NodeWriter implements Closeable {
     private SelfWriter selfWriter;
     /** The first process could not write itself: no other is asked, and the pipeline has those stripe files. */
     private boolean declined;
+    private int expected = 1;
     private long bytes;
     private long begin;
     private boolean finished;
@@ -47,6 +51,11 @@ public final class NodeWriter implements Closeable {
         this.node = node;
         this.options = options;
         this.previous = previous;
+    }
+
+    /** How many calls of {@link #memory} there will be, for sharing out what there is of threads and files. */
+    public synchronized void expect(int processes) {
+        expected = processes;
     }
 
     /**
@@ -86,14 +95,15 @@ public final class NodeWriter implements Closeable {
     private CompletableFuture<MemoryResult> submit(int process, List<Range> ranges, PageSource source) throws IOException {
         begin = begin == 0 ? System.nanoTime() : begin;
         if (source instanceof SelfWritingSource self && storedAsItIs() && !declined) {
-            selfWriter = selfWriter == null ? new SelfWriter(node.index(), options, newStripes()) : selfWriter;
-            if (selfWriter.takes(self)) {
-                return selfWriter.submit(new SelfWrittenMemory(process, ranges, self, options.form().integrity() == Manifest.Integrity.SHA256));
+            selfWriter = selfWriter == null ? new SelfWriter(node.index(), options, newStripes(Math.max(options.stripes(), SELF_WRITERS))) : selfWriter;
+            int writers = selfWriter.writers(expected);
+            if (selfWriter.takes(self, writers)) {
+                return selfWriter.submit(new SelfWrittenMemory(process, ranges, self, options.form().integrity() == Manifest.Integrity.SHA256, writers));
             }
             declined = !selfWriter.used();
         }
         if (pipeline == null) {
-            pipeline = new MemoryPipeline(node.index(), options, declined ? List.copyOf(stripes) : newStripes(), target.cipher());
+            pipeline = new MemoryPipeline(node.index(), options, declined ? List.copyOf(stripes) : newStripes(options.stripes()), target.cipher());
         }
         return pipeline.submit(new MemoryJob(process, ranges, source, previous == null ? null : previous.pages(node.index(), process)));
     }
@@ -104,9 +114,9 @@ public final class NodeWriter implements Closeable {
         return form.zstdLevel() == 0 && !form.incremental() && target.cipher() == null;
     }
 
-    private List<StripeFile> newStripes() throws IOException {
+    private List<StripeFile> newStripes(int count) throws IOException {
         int first = stripes.size();
-        for (int i = first; i < first + options.stripes(); i++) {
+        for (int i = first; i < first + count; i++) {
             Path file = target.directory().resolve(ImageNames.stripe(node.index(), i));
             stripes.add(new StripeFile(i, file, options.storage().create(file, options.direct()), new StripeLog(target.id()), options.courtesy().rate()));
         }

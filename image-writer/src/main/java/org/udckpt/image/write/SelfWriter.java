@@ -13,8 +13,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Has processes write their memory by themselves, as many at a time as there are stripe files: each appends to one of its own,
- * and here is noted what it says. After the first failure nothing more is written.
+ * Has processes write their memory by themselves, with as many writers at a time as there are stripe files: each appends to one of
+ * its own, and here is noted what it says. After the first failure nothing more is written.
  */
 final class SelfWriter implements Closeable {
     private final WriterOptions options;
@@ -33,16 +33,24 @@ final class SelfWriter implements Closeable {
         threads = Executors.newFixedThreadPool(stripes.size(), Thread.ofPlatform().daemon().name("udckpt-self-" + node + "-", 0).factory());
     }
 
+    /** How many writers each of so many processes should have. */
+    int writers(int processes) {
+        return Math.max(1, stripes.size() / Math.max(1, processes));
+    }
+
     /** Whether a source is written by itself from now on. */
-    boolean takes(SelfWritingSource source) {
+    boolean takes(SelfWritingSource source, int writers) {
         List<Path> files = stripes.stream().map(stripe -> stripe.output().path()).toList();
-        return !files.contains(null) && source.ready(files, stripes.getFirst().output().direct(), options.courtesy().background());
+        return !files.contains(null) && source.ready(files, stripes.getFirst().output().direct(), options.courtesy().background(), writers);
     }
 
     /** Queues a process that {@link #takes} said yes to; its result also fails with any other process's failure. */
     synchronized CompletableFuture<MemoryResult> submit(SelfWrittenMemory memory) {
         results.add(memory.result());
-        threads.execute(() -> write(memory));
+        for (int i = 0; i < memory.writers(); i++) {
+            int writer = i;
+            threads.execute(() -> write(memory, writer));
+        }
         return memory.result();
     }
 
@@ -51,21 +59,18 @@ final class SelfWriter implements Closeable {
         return !results.isEmpty();
     }
 
-    private void write(SelfWrittenMemory memory) {
+    private void write(SelfWrittenMemory memory, int writer) {
         try {
             int file = free.take();
             try {
-                memory.write(stripes.get(file), file, options.meter(), () -> failure.get() != null);
+                memory.write(writer, stripes.get(file), file, options.meter(), () -> failure.get() != null);
             } finally {
                 free.add(file);
             }
         } catch (Throwable e) {
             fail(e);
         }
-        Throwable cause = failure.get();
-        if (cause != null) {
-            memory.result().completeExceptionally(cause);
-        }
+        memory.ended(failure.get());
     }
 
     /** The first thing that went wrong, null as long as nothing has. */

@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * A source that can write its bytes to files by itself, where they are stored as they are: they then pass neither this
- * process nor its buffers. One thread at a time calls it.
+ * process nor its buffers. It has one or more writers, each for one thread at a time.
  */
 public interface SelfWritingSource extends PageSource {
     /**
@@ -16,18 +16,20 @@ public interface SelfWritingSource extends PageSource {
      * @param files      stripe files that are there, and open here
      * @param direct     they must be written past the page cache
      * @param background the writing is to take only what nobody else wants
+     * @param writers    how many it is to have
      * @return whether it can; if not, it is read
      */
-    boolean ready(List<Path> files, boolean direct, boolean background);
+    boolean ready(List<Path> files, boolean direct, boolean background, int writers);
 
     /**
      * Finds the pages that hold only zeros.
      *
+     * @param writer from 0 on
      * @param runs  {address, length} pairs, multiples of 4096, at most 256 pages in all
      * @param count of numbers in {@code runs}
      * @param zeros is filled: bit n is page n, counted through all runs
      */
-    void look(long[] runs, int count, BitSet zeros) throws IOException;
+    void look(int writer, long[] runs, int count, BitSet zeros) throws IOException;
 
     /**
      * Appends the bytes of the runs, one after the other; parameters as in {@link #look}.
@@ -38,5 +40,5 @@ public interface SelfWritingSource extends PageSource {
      * @return XXH3 (64 bits, no seed) of the bytes
      * @throws IOException with the system's text for what went wrong
      */
-    long append(int file, long offset, long[] runs, int count, byte[] digest) throws IOException;
+    long append(int writer, int file, long offset, long[] runs, int count, byte[] digest) throws IOException;
 }

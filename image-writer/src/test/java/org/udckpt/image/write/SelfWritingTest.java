@@ -56,7 +56,7 @@ class SelfWritingTest {
         }
 
         @Override
-        public boolean ready(List<Path> stripes, boolean direct, boolean background) {
+        public boolean ready(List<Path> stripes, boolean direct, boolean background, int writers) {
             files = stripes;
             return able;
         }
@@ -78,7 +78,7 @@ class SelfWritingTest {
         }
 
         @Override
-        public void look(long[] runs, int count, BitSet zeros) throws IOException {
+        public void look(int writer, long[] runs, int count, BitSet zeros) throws IOException {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment all = gather(arena, runs, count);
                 assertTrue(all.byteSize() <= 1 << 20, "more than a block");
@@ -90,7 +90,7 @@ class SelfWritingTest {
         }
 
         @Override
-        public long append(int file, long offset, long[] runs, int count, byte[] digest) throws IOException {
+        public long append(int writer, int file, long offset, long[] runs, int count, byte[] digest) throws IOException {
             if (errno != 0 && errnoAfter-- == 0) {
                 throw new IOException(Errno.text(errno));
             }
@@ -112,8 +112,13 @@ class SelfWritingTest {
     }
 
     private Manifest write(Path parent, WriterOptions options, List<? extends PageSource> sources, List<FakeProcess> processes) throws IOException {
+        return write(parent, options, sources, processes, sources.size());
+    }
+
+    private Manifest write(Path parent, WriterOptions options, List<? extends PageSource> sources, List<FakeProcess> processes, int expect) throws IOException {
         try (CheckpointWriter writer = CheckpointWriter.create(parent, options)) {
             NodeWriter node = writer.node(0, "host");
+            node.expect(expect);
             for (int i = 0; i < sources.size(); i++) {
                 node.memory(processes.get(i).id, processes.get(i).ranges(), sources.get(i));
             }
@@ -132,7 +137,7 @@ class SelfWritingTest {
                 case 1 -> new Writing(process, false);
                 default -> new Writing(process, true);
             }));
-            Manifest manifest = write(temp.resolve("c"), options(random), sources, processes);
+            Manifest manifest = write(temp.resolve("c"), options(random), sources, processes, 1 + random.nextInt(processes.size()));
             assertEquals(processes.stream().mapToLong(FakeProcess::bytes).sum(), manifest.bytes());
             Path checkpoint = temp.resolve("c").resolve("ckpt-%04d".formatted(manifest.id()));
             Images.assertHolds(checkpoint, processes);
@@ -147,8 +152,9 @@ class SelfWritingTest {
         Random random = new Random(Images.seed("SelfWritingTest.same"));
         FakeProcess process = new FakeProcess(1, random, 20, 900);
         WriterOptions options = Images.options().withStripes(1);
+        int manyOthers = 100; // so that it has one writer
         Writing writing = new Writing(process, true);
-        write(temp.resolve("self"), options, List.of(writing), List.of(process));
+        write(temp.resolve("self"), options, List.of(writing), List.of(process), manyOthers);
         write(temp.resolve("read"), options, List.of(process), List.of(process));
         assertEquals(0, writing.readings);
         assertEquals(-1, java.nio.file.Files.mismatch(temp.resolve("read/ckpt-0001/node-0000.stripe-00"), temp.resolve("self/ckpt-0001/node-0000.stripe-00")));
@@ -195,17 +201,17 @@ class SelfWritingTest {
         Writing torn = new Writing(process, true);
         SelfWritingSource nowhere = new SelfWritingSource() {
             @Override
-            public boolean ready(List<Path> files, boolean direct, boolean background) {
-                return torn.ready(files, direct, background);
+            public boolean ready(List<Path> files, boolean direct, boolean background, int writers) {
+                return torn.ready(files, direct, background, writers);
             }
 
             @Override
-            public void look(long[] runs, int count, BitSet zeros) throws IOException {
-                torn.look(runs, count, zeros);
+            public void look(int writer, long[] runs, int count, BitSet zeros) throws IOException {
+                torn.look(writer, runs, count, zeros);
             }
 
             @Override
-            public long append(int file, long offset, long[] runs, int count, byte[] digest) {
+            public long append(int writer, int file, long offset, long[] runs, int count, byte[] digest) {
                 return 0; // says that it did
             }
 

@@ -52,6 +52,7 @@ final class ImageWrite implements AutoCloseable {
     Manifest write(Frozen frozen, LiveWrite live, StopTimesRow stops) throws IOException {
         NodeWriter node = writer.node(NODE, facts.layout().hosts().getFirst().name());
         List<MemoryRow> rows = new ArrayList<>();
+        node.expect(frozen.capture().sources().size());
         for (MemorySource source : frozen.capture().sources()) {
             int number = rows.size() + 1;
             rows.add(new MemoryRow(number, source.process(), source.id()));

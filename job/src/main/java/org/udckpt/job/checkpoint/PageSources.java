@@ -38,8 +38,8 @@ final class PageSources {
         }
 
         @Override
-        public boolean ready(List<Path> files, boolean direct, boolean background) {
-            String reason = source.ready(files.stream().map(Path::toString).toList(), direct, background);
+        public boolean ready(List<Path> files, boolean direct, boolean background, int writers) {
+            String reason = source.ready(files.stream().map(Path::toString).toList(), direct, background, writers);
             if (reason != null && !TOLD.getAndSet(true)) {
                 Messages.warn("the memory of process " + source.id() + " goes through the agent, which takes longer: " + reason + " (told once)");
             }
@@ -47,14 +47,14 @@ final class PageSources {
         }
 
         @Override
-        public void look(long[] runs, int count, BitSet zeros) {
-            source.look(runs, count, zeros);
+        public void look(int writer, long[] runs, int count, BitSet zeros) {
+            source.look(writer, runs, count, zeros);
         }
 
         @Override
-        public long append(int file, long offset, long[] runs, int count, byte[] digest) throws IOException {
+        public long append(int writer, int file, long offset, long[] runs, int count, byte[] digest) throws IOException {
             try {
-                return source.append(file, offset, runs, count, digest);
+                return source.append(writer, file, offset, runs, count, digest);
             } catch (LinuxError e) {
                 throw new IOException(Errno.text(e.errno()), e);
             }

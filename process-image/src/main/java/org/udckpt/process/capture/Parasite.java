@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.ProcessMemory;
 import org.udckpt.process.linux.Scratch;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.trace.Registers;
@@ -88,18 +89,22 @@ record Parasite(long instruction, boolean safe) {
         if (!room) {
             throw new CaptureFailed("rank %d: thread %d has less than 1 KiB of stack left below 0x%x; try again".formatted(process.rank, thread.tid, rsp));
         }
-        MemorySegment data = Scratch.data().asSlice(0, FRAME_BYTES);
-        data.set(JAVA_LONG, 0, thread.signalMask);
-        Registers leave = leaving(thread.registers);
-        for (int i = 0; i < POPPED.length; i++) {
-            data.set(JAVA_LONG, 8 + 8L * i, leave.get(POPPED[i]));
-        }
         try {
-            process.memory.write(frame, data);
+            writeFrame(process.memory, frame, thread.signalMask, leaving(thread.registers));
         } catch (LinuxError failure) {
             throw new CaptureFailed("rank %d: no frame on the stack of thread %d".formatted(process.rank, thread.tid), failure);
         }
         thread.frame = frame;
+    }
+
+    /** Writes the frame with which a thread whose stack pointer is {@code frame} goes from the injected call to {@code leave}. */
+    static void writeFrame(ProcessMemory memory, long frame, long signalMask, Registers leave) {
+        MemorySegment data = Scratch.data().asSlice(0, FRAME_BYTES);
+        data.set(JAVA_LONG, 0, signalMask);
+        for (int i = 0; i < POPPED.length; i++) {
+            data.set(JAVA_LONG, 8 + 8L * i, leave.get(POPPED[i]));
+        }
+        memory.write(frame, data);
     }
 
     /** As the kernel itself restarts a call that a stop interrupted (arch_do_signal_or_restart, arch/x86/kernel/signal.c). */

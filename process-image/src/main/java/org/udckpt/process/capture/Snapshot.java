@@ -22,7 +22,7 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     private final ContentCopy unforked;
     private long[] extents;
     private TracedProcess process;
-    private SnapshotWriter writer;
+    private List<SnapshotWriter> writers;
     private boolean direct;
     private boolean closed;
 
@@ -101,12 +101,12 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     }
 
     @Override
-    public String ready(List<String> files, boolean direct, boolean background) {
+    public String ready(List<String> files, boolean direct, boolean background, int count) {
         String reason = unforked.empty() ? SnapshotWriterStart.unable(process, pid, files.size()) : "it has memory that a fork does not copy";
         if (reason == null) {
             try {
                 this.direct = direct;
-                writer = tracer.call(() -> SnapshotWriterStart.start(tracer, process, pid, memory, files, direct, background));
+                writers = tracer.call(() -> SnapshotWriterStart.start(tracer, process, pid, memory, files, direct, background, count));
             } catch (LinuxError e) {
                 return e.getMessage();
             }
@@ -115,13 +115,13 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     }
 
     @Override
-    public void look(long[] runs, int count, BitSet zeros) {
-        writer.look(runs, count, zeros);
+    public void look(int writer, long[] runs, int count, BitSet zeros) {
+        writers.get(writer).look(runs, count, zeros);
     }
 
     @Override
-    public long append(int file, long offset, long[] runs, int count, byte[] digest) {
-        return writer.append(file, direct, offset, runs, count, digest);
+    public long append(int writer, int file, long offset, long[] runs, int count, byte[] digest) {
+        return writers.get(writer).append(file, direct, offset, runs, count, digest);
     }
 
     /** Ends the snapshot process. */

@@ -23,13 +23,15 @@ import org.udckpt.process.trace.Registers;
 import org.udckpt.process.trace.TracerThread;
 
 /**
- * Brings a snapshot, which stands still and has no descriptors, to carry out a {@link SnapshotWriter}'s orders: it is given
- * files and a page for orders over a socket of its own, and a buffer and a stack. On the tracer thread.
+ * Brings a snapshot, which stands still and has no descriptors, to carry out the orders of one or more {@link SnapshotWriter}s: it
+ * is given files and pages for orders over a socket of its own, and a thread, a buffer and a stack for each. On the tracer thread.
  */
 final class SnapshotWriterStart {
     private static final String ROUTINE = "udckpt_snapshot_writer";
     private static final int AF_UNIX = 1, SOCK_STREAM = 1, READ_WRITE = 3, READ = 1, SHARED = 1, PRIVATE_ANONYMOUS = 0x22;
     private static final int BUFFER = Layout.ORDER_PAGES * 4096, STACK = 1 << 16;
+    private static final int THREAD = 0x50f00; // CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM
+    private static final long ALL_SIGNALS = -1;
     private static final int O_DIRECT = 040000, INTERRUPTS_ON = 0x202;
     private static final int SCHED_OTHER = 0, PRIO_PROCESS = 0, IOPRIO_WHO_PROCESS = 1, IOPRIO_CLASS_IDLE = 3 << 13, NICEST = 19, NORMAL = 20;
     /** In the place for results: struct msghdr, struct iovec, a byte, struct cmsghdr with the descriptors. */
@@ -72,23 +74,28 @@ final class SnapshotWriterStart {
      * @param memory of the snapshot
      * @throws LinuxError when something that it needs cannot be had; it stands still as before
      */
-    static SnapshotWriter start(TracerThread tracer, TracedProcess process, int pid, ProcessMemory memory, List<String> files, boolean direct, boolean background) {
+    static List<SnapshotWriter> start(TracerThread tracer, TracedProcess process, int pid, ProcessMemory memory, List<String> files, boolean direct,
+            boolean background, int writers) {
         SnapshotWriterStart start = new SnapshotWriterStart(process, pid, memory);
         start.leaveTheJobsPlace(background);
         List<Integer> handed = new ArrayList<>();
         try {
             int orders = (int) LinuxError.check(Syscall.call(Syscall.MEMFD_CREATE, Scratch.string("udckpt-orders"), 1 /* MFD_CLOEXEC */), "memfd_create");
             handed.add(orders);
-            LinuxError.check(Syscall.call(Syscall.FTRUNCATE, orders, Layout.ORDERS_BYTES), "ftruncate");
+            LinuxError.check(Syscall.call(Syscall.FTRUNCATE, orders, (long) writers * Layout.ORDERS_BYTES), "ftruncate");
             for (String file : files) {
                 handed.add(Files.open(file, Syscall.O_WRONLY | Syscall.O_NOFOLLOW | (direct ? O_DIRECT : 0)));
             }
             int[] received = start.hand(handed);
-            MemorySegment here = map(orders);
-            start.run(received[0]);
+            MemorySegment here = map(orders, (long) writers * Layout.ORDERS_BYTES);
+            start.run(received[0], writers);
             int[] theirs = new int[files.size()];
             System.arraycopy(received, 1, theirs, 0, theirs.length);
-            return new SnapshotWriter(tracer, pid, here, theirs);
+            List<SnapshotWriter> started = new ArrayList<>();
+            for (int i = 0; i < writers; i++) {
+                started.add(new SnapshotWriter(tracer, pid, here.asSlice((long) i * Layout.ORDERS_BYTES, Layout.ORDERS_BYTES), theirs));
+            }
+            return started;
         } finally {
             handed.forEach(Files::close);
         }
@@ -145,23 +152,38 @@ final class SnapshotWriterStart {
         return numbers;
     }
 
-    private static MemorySegment map(int orders) {
-        long address = LinuxError.check(Syscall.call(Syscall.MMAP, 0, Layout.ORDERS_BYTES, READ_WRITE, SHARED, orders, 0), "mmap");
-        return MemorySegment.ofAddress(address).reinterpret(Layout.ORDERS_BYTES, Arena.ofAuto(), memory -> Syscall.call(Syscall.MUNMAP, memory.address(), memory.byteSize()));
+    private static MemorySegment map(int orders, long bytes) {
+        long address = LinuxError.check(Syscall.call(Syscall.MMAP, 0, bytes, READ_WRITE, SHARED, orders, 0), "mmap");
+        return MemorySegment.ofAddress(address).reinterpret(bytes, Arena.ofAuto(), memory -> Syscall.call(Syscall.MUNMAP, memory.address(), memory.byteSize()));
     }
 
-    private void run(int orders) {
+    private void run(int orders, int writers) {
         for (Mapping mapping : process.mappings) {
             if (!mapping.shared() && !mapping.kernelOwned() && !process.owns(mapping) && mapping.permissions().charAt(0) != 'r') {
                 injector.check("mprotect in the snapshot", Syscall.MPROTECT, mapping.start(), mapping.end() - mapping.start(), READ);
             }
         }
-        long page = injector.check("mmap in the snapshot", Syscall.MMAP, 0, Layout.ORDERS_BYTES, READ_WRITE, SHARED, orders, 0);
-        long buffer = injector.check("mmap in the snapshot", Syscall.MMAP, 0, BUFFER + STACK, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
+        long pages = injector.check("mmap in the snapshot", Syscall.MMAP, 0, (long) writers * Layout.ORDERS_BYTES, READ_WRITE, SHARED, orders, 0);
+        long space = injector.check("mmap in the snapshot", Syscall.MMAP, 0, (long) writers * (BUFFER + STACK), READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
         injector.check("close in the snapshot", Syscall.CLOSE, orders);
-        Ptrace.setRegisters(pid, process.main().registers.copy().set(Registers.RIP, PreloadedLibrary.find(process).address(ROUTINE)).set(Registers.RDI, page)
-                .set(Registers.RSI, buffer).set(Registers.RSP, buffer + BUFFER + STACK - 8).set(Registers.RBP, 0).set(Registers.EFLAGS, INTERRUPTS_ON)
-                .set(Registers.ORIG_RAX, -1));
+        for (int i = 1; i < writers; i++) {
+            startThread(writing(pages + (long) i * Layout.ORDERS_BYTES, space + (long) i * (BUFFER + STACK)));
+        }
+        Ptrace.setRegisters(pid, writing(pages, space));
         Ptrace.resume(Ptrace.CONT, pid, 0);
+    }
+
+    /** The registers with which a thread begins to carry out the orders in a page, with a buffer and, above that, a stack. */
+    private Registers writing(long page, long buffer) {
+        return process.main().registers.copy().set(Registers.RIP, PreloadedLibrary.find(process).address(ROUTINE)).set(Registers.RDI, page)
+                .set(Registers.RSI, buffer).set(Registers.RSP, buffer + BUFFER + STACK - 8).set(Registers.RBP, 0).set(Registers.EFLAGS, INTERRUPTS_ON)
+                .set(Registers.ORIG_RAX, -1);
+    }
+
+    /** Nobody traces it, and it ends with the snapshot. It leaves the call that makes it by a frame on its own stack. */
+    private void startThread(Registers registers) {
+        long frame = Parasite.frame(registers.get(Registers.RSP));
+        Parasite.writeFrame(memory, frame, ALL_SIGNALS, registers);
+        injector.check("clone in the snapshot", Syscall.CLONE, THREAD, frame, 0, 0, 0);
     }
 }

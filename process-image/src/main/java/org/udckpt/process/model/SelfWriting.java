@@ -4,8 +4,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * A source that can write its bytes to files by itself, so that they need not be copied to the agent. For one thread at a time,
- * after {@link #ready} for the first one that asks.
+ * A source that can write its bytes to files by itself, with one or more writers, so that they need not be copied to the agent.
+ * Each writer is for one thread at a time.
  */
 public interface SelfWriting extends MemorySource {
     /**
@@ -14,18 +14,20 @@ public interface SelfWriting extends MemorySource {
      * @param files      that exist, are this user's, and stay
      * @param direct     open them with O_DIRECT
      * @param background it is to take only what nobody else wants
+     * @param writers    how many there are to be
      * @return null, or why it cannot: then {@link #read} is the way
      */
-    String ready(List<String> files, boolean direct, boolean background);
+    String ready(List<String> files, boolean direct, boolean background, int writers);
 
     /**
      * Finds the pages that hold only zeros.
      *
+     * @param writer from 0 on
      * @param runs  {address, length} pairs, in multiples of 4096, in extents, at most 256 pages in all
      * @param count of numbers in {@code runs}
      * @param zeros is filled: bit n is page n, counted through all runs
      */
-    void look(long[] runs, int count, BitSet zeros);
+    void look(int writer, long[] runs, int count, BitSet zeros);
 
     /**
      * Appends the runs' bytes, one after the other; parameters as in {@link #look}.
@@ -36,5 +38,5 @@ public interface SelfWriting extends MemorySource {
      * @return XXH3 (64 bits) of the bytes
      * @throws org.udckpt.process.linux.LinuxError what the file system said
      */
-    long append(int file, long offset, long[] runs, int count, byte[] digest);
+    long append(int writer, int file, long offset, long[] runs, int count, byte[] digest);
 }

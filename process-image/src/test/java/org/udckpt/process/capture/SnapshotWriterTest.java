@@ -84,24 +84,24 @@ class SnapshotWriterTest {
 
     private void writesAll(Frozen frozen, boolean direct) throws Exception {
         Path file = file(direct ? temp : frozen.target.directory);
-        assertNull(frozen.snapshot.ready(List.of(file.toString()), direct, true));
+        assertNull(frozen.snapshot.ready(List.of(file.toString()), direct, true, 1));
         long[] runs = {frozen.pages, 100 * PAGE, frozen.pages + 100 * PAGE, 156 * PAGE};
         BitSet zeros = new BitSet();
-        frozen.snapshot.look(runs, 4, zeros);
+        frozen.snapshot.look(0, runs, 4, zeros);
         for (int page = 0; page < MOST; page++) {
             assertEquals(page % 7 == 3, zeros.get(page), "page " + page);
         }
         assertEquals(37, zeros.cardinality(), "pages 3, 10 ... 255");
         byte[] digest = new byte[32];
-        long first = frozen.snapshot.append(0, 0, runs, 4, digest);
+        long first = frozen.snapshot.append(0, 0, 0, runs, 4, digest);
         assertArrayEquals(MessageDigest.getInstance("SHA-256").digest(expected(0, MOST)), digest);
-        long last = frozen.snapshot.append(0, MOST * PAGE, new long[] {frozen.pages + 599L * PAGE, PAGE}, 2, null);
+        long last = frozen.snapshot.append(0, 0, MOST * PAGE, new long[] {frozen.pages + 599L * PAGE, PAGE}, 2, null);
         assertTrue(first != 0 && first != last, "hashes " + first + " " + last);
         byte[] written = Files.readAllBytes(file);
         assertEquals((MOST + 1) * PAGE, written.length);
         assertArrayEquals(expected(0, MOST), Arrays.copyOf(written, MOST * PAGE));
         assertArrayEquals(expected(599, 1), Arrays.copyOfRange(written, MOST * PAGE, written.length));
-        assertEquals(first, frozen.snapshot.append(0, written.length, runs, 4, null), "the same bytes");
+        assertEquals(first, frozen.snapshot.append(0, 0, written.length, runs, 4, null), "the same bytes");
     }
 
     @Test
@@ -114,6 +114,38 @@ class SnapshotWriterTest {
                 }
             }
             assertEquals(List.of(target.pid), target.processes(), "no snapshot is left");
+        }
+    }
+
+    @Test
+    void severalWritersOfOneSnapshotWorkAtOnce() throws Exception {
+        try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
+            int writers = 3;
+            List<String> files = List.of(file(temp).toString(), file(temp).toString(), file(temp).toString());
+            assertNull(frozen.snapshot.ready(files, true, false, writers));
+            List<Thread> threads = new java.util.ArrayList<>();
+            java.util.concurrent.ConcurrentLinkedQueue<Throwable> failures = new java.util.concurrent.ConcurrentLinkedQueue<>();
+            for (int i = 0; i < writers; i++) {
+                int writer = i;
+                threads.add(Thread.ofPlatform().start(() -> {
+                    for (int round = 0; round < 50; round++) {
+                        frozen.snapshot.append(writer, writer, 100L * PAGE * round, new long[] {frozen.pages + 100L * PAGE * writer, 100 * PAGE}, 2, null);
+                    }
+                }));
+                threads.getLast().setUncaughtExceptionHandler((thread, failure) -> failures.add(failure));
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            assertEquals(List.of(), List.copyOf(failures));
+            for (int i = 0; i < writers; i++) {
+                byte[] written = Files.readAllBytes(Path.of(files.get(i)));
+                assertEquals(50 * 100 * PAGE, written.length);
+                for (int round = 0; round < 50; round++) {
+                    assertArrayEquals(expected(100 * i, 100), Arrays.copyOfRange(written, 100 * PAGE * round, 100 * PAGE * (round + 1)));
+                }
+            }
+            frozen.assertGoesOn();
         }
     }
 
@@ -133,7 +165,7 @@ class SnapshotWriterTest {
             Scratch.data().set(JAVA_LONG, 0, 1);
             LinuxError.check(Syscall.call(Syscall.SCHED_SETAFFINITY, target.pid, 8, Scratch.data().address()), "sched_setaffinity");
             try (Frozen frozen = new Frozen(target)) {
-                assertNull(frozen.snapshot.ready(List.of(file(temp).toString()), false, true));
+                assertNull(frozen.snapshot.ready(List.of(file(temp).toString()), false, true, 1));
                 assertEquals(allowed(Proc.text("/proc/self/status")), allowed(Proc.text("/proc/" + frozen.snapshot.pid() + "/status")));
                 assertEquals("19", Proc.stat(frozen.snapshot.pid())[16], "nice");
                 assertEquals("0", Proc.stat(target.pid)[16], "the program's own");
@@ -151,10 +183,10 @@ class SnapshotWriterTest {
         assumeTrue(new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", temp.toString()).start().waitFor() == 0, "no right to mount");
         try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
             Path file = file(temp);
-            assertNull(frozen.snapshot.ready(List.of(file.toString()), false, false));
-            LinuxError full = assertThrows(LinuxError.class, () -> frozen.snapshot.append(0, 0, new long[] {frozen.pages, 64 * PAGE}, 2, null));
+            assertNull(frozen.snapshot.ready(List.of(file.toString()), false, false, 1));
+            LinuxError full = assertThrows(LinuxError.class, () -> frozen.snapshot.append(0, 0, 0, new long[] {frozen.pages, 64 * PAGE}, 2, null));
             assertEquals(LinuxError.ENOSPC, full.errno());
-            frozen.snapshot.look(new long[] {frozen.pages, PAGE}, 2, new BitSet()); // it takes orders as before
+            frozen.snapshot.look(0, new long[] {frozen.pages, PAGE}, 2, new BitSet()); // it takes orders as before
             frozen.assertGoesOn();
         } finally {
             assertEquals(0, new ProcessBuilder("umount", "-l", temp.toString()).start().waitFor());
@@ -165,11 +197,11 @@ class SnapshotWriterTest {
     void oneThatIsKilledIsMissed() throws Exception {
         try (Target target = Target.own("pages")) {
             try (Frozen frozen = new Frozen(target)) {
-                assertNull(frozen.snapshot.ready(List.of(file(temp).toString()), false, false));
+                assertNull(frozen.snapshot.ready(List.of(file(temp).toString()), false, false, 1));
                 Syscall.call(Syscall.KILL, frozen.snapshot.pid(), SIGTERM); // blocked: it goes on
-                frozen.snapshot.look(new long[] {frozen.pages, PAGE}, 2, new BitSet());
+                frozen.snapshot.look(0, new long[] {frozen.pages, PAGE}, 2, new BitSet());
                 Syscall.call(Syscall.KILL, frozen.snapshot.pid(), SIGKILL);
-                CaptureFailed missed = assertThrows(CaptureFailed.class, () -> frozen.snapshot.append(0, 0, new long[] {frozen.pages, PAGE}, 2, null));
+                CaptureFailed missed = assertThrows(CaptureFailed.class, () -> frozen.snapshot.append(0, 0, 0, new long[] {frozen.pages, PAGE}, 2, null));
                 assertTrue(missed.getMessage().contains("" + frozen.snapshot.pid()), missed.getMessage());
                 frozen.assertGoesOn();
             }
@@ -181,8 +213,8 @@ class SnapshotWriterTest {
     void oneThatTouchesWhatIsNotThereIsMissedToo() throws Exception {
         try (Target target = Target.own("pages")) {
             try (Frozen frozen = new Frozen(target)) {
-                assertNull(frozen.snapshot.ready(List.of(file(temp).toString()), false, false));
-                assertThrows(CaptureFailed.class, () -> frozen.snapshot.append(0, 0, new long[] {PAGE, PAGE}, 2, null));
+                assertNull(frozen.snapshot.ready(List.of(file(temp).toString()), false, false, 1));
+                assertThrows(CaptureFailed.class, () -> frozen.snapshot.append(0, 0, 0, new long[] {PAGE, PAGE}, 2, null));
                 frozen.assertGoesOn();
             }
             assertEquals(List.of(target.pid), target.processes());
@@ -196,16 +228,16 @@ class SnapshotWriterTest {
             Scratch.data().set(JAVA_LONG, 8, 1 << 20);
             LinuxError.check(Syscall.call(Syscall.PRLIMIT64, target.pid, RLIMIT_FSIZE, Scratch.data().address(), 0), "prlimit");
             try (Frozen frozen = new Frozen(target)) {
-                String reason = frozen.snapshot.ready(List.of(file(temp).toString()), false, false);
+                String reason = frozen.snapshot.ready(List.of(file(temp).toString()), false, false, 1);
                 assertTrue(reason.contains("ulimit -f"), reason);
             }
         }
         try (Target target = Target.own("cut"); Capture capture = Capture.take(target.request())) {
-            String reason = ((Snapshot) capture.sources().getFirst()).ready(List.of(file(temp).toString()), false, false);
+            String reason = ((Snapshot) capture.sources().getFirst()).ready(List.of(file(temp).toString()), false, false, 1);
             assertTrue(reason.contains("fork does not copy"), reason);
         }
         try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
-            String reason = frozen.snapshot.ready(List.of(temp.resolve("missing").toString()), false, false);
+            String reason = frozen.snapshot.ready(List.of(temp.resolve("missing").toString()), false, false, 1);
             assertTrue(reason.contains("missing") && reason.contains("ENOENT"), reason);
             MemorySegment page = java.lang.foreign.Arena.ofAuto().allocate(PAGE);
             frozen.snapshot.read(frozen.pages, page); // as before

@@ -1,0 +1,85 @@
+package org.udckpt.image.write;
+
+import java.io.IOException;
+import java.util.BitSet;
+import java.util.function.BooleanSupplier;
+import org.udckpt.image.Range;
+import org.udckpt.image.block.Block;
+import org.udckpt.image.block.Checksum;
+import org.udckpt.image.block.Codec;
+import org.udckpt.image.storage.Errno;
+
+/** Up to 1 MiB of pages that a writer of a process is at, block after block. For one thread. */
+final class SelfWrittenBlock {
+    private final SelfWrittenMemory memory;
+    private final int writer;
+    private final StripeFile stripe;
+    private final int file;
+
+    private final long[] addresses = new long[Slot.PAGES];
+    /** {address, length} pairs: what is looked at, and then what of it is stored. */
+    private final long[] pieces = new long[2 * Slot.PAGES];
+    private final BitSet zeros = new BitSet(Slot.PAGES);
+    private final PageRuns runs = new PageRuns();
+    private int count;
+    private long bytes;
+
+    /** @param file the stripe's index for the source */
+    SelfWrittenBlock(SelfWrittenMemory memory, int writer, StripeFile stripe, int file) {
+        this.memory = memory;
+        this.writer = writer;
+        this.stripe = stripe;
+        this.file = file;
+    }
+
+    /** Goes to the next pages; false when there are none left. */
+    boolean next(RangeCursor cursor) {
+        count = cursor.take(pieces, addresses);
+        bytes = 0;
+        for (int i = 0; i < count; i += 2) {
+            bytes += pieces[i + 1];
+        }
+        return count > 0;
+    }
+
+    /** Bytes of memory. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** Has what is not zero appended, and notes where it is; returns how many bytes that were. */
+    long write(BooleanSupplier givenUp) throws IOException {
+        memory.source().look(writer, pieces, count, zeros);
+        runs.find(zeros::get, addresses, (int) (bytes / Range.PAGE));
+        long stored = select();
+        int block = stored == 0 ? -1 : append(stored, givenUp);
+        runs.describe(memory.process(), addresses, block, null, stripe.log());
+        return stored;
+    }
+
+    private long select() {
+        count = 0;
+        for (int run = 0; run < runs.count(); run++) {
+            if (runs.kind(run) == PageRuns.Kind.STORED) {
+                pieces[count++] = addresses[runs.first(run)];
+                pieces[count++] = (long) runs.pages(run) * Range.PAGE;
+            }
+        }
+        return runs.bytes(PageRuns.Kind.STORED);
+    }
+
+    /** The new block's number. */
+    private int append(long stored, BooleanSupplier givenUp) throws IOException {
+        long at = stripe.length();
+        long[] hash = new long[1];
+        byte[] digest = memory.digests() ? new byte[Checksum.DIGEST_BYTES] : null;
+        stripe.append(stored, givenUp, output -> {
+            try {
+                hash[0] = memory.source().append(writer, file, at, pieces, count, digest);
+            } catch (IOException e) {
+                throw Errno.named(stripe.path(), at, e);
+            }
+        });
+        return stripe.log().add(new Block(stripe.number(), at, (int) stored, (int) stored, Codec.RAW, hash[0], digest, null));
+    }
+}
