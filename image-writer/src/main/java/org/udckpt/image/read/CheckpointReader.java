@@ -87,6 +87,14 @@ public final class CheckpointReader implements Closeable {
         return List.copyOf(rows);
     }
 
+    /** The file of a table: the job's, else the first node's; for an error about what is in it. The manifest when there is none. */
+    public Path file(String name) {
+        List<String> candidates = new ArrayList<>(List.of(ImageNames.jobTable(name)));
+        image.manifest().nodes().forEach(node -> candidates.add(ImageNames.nodeTable(node.index(), name)));
+        return image.directory().resolve(candidates.stream().map(image::table).filter(java.util.Objects::nonNull).map(Manifest.FileEntry::name).findFirst()
+                .orElse(ImageNames.MANIFEST));
+    }
+
     /** Rows of one node's table. */
     public <T> List<T> table(int node, String name, Class<T> type) throws IOException {
         return image.rows(ImageNames.nodeTable(node, name), type);

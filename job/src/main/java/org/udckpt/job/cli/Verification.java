@@ -27,7 +27,7 @@ record Verification(Catalogue.Entry entry, long bytes, int files, long nanosecon
         try (CheckpointReader reader = location.open(key); ReadView view = new ReadView("verify " + location.entry().name())) {
             reader.verify(view::show);
             ImageTables.readState(reader);
-            ImageTables.readImage(reader);
+            ImageTables.readMemory(reader, ImageTables.readImage(reader));
             mark(location.entry());
             return new Verification(location.entry(), reader.manifest().storedBytes(), reader.manifest().files().size(), System.nanoTime() - begin, null);
         } catch (IOException | RuntimeException e) {

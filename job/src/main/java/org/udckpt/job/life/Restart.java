@@ -24,7 +24,6 @@ import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.Keys;
-import org.udckpt.job.store.StoredMemory;
 import org.udckpt.job.store.Tiers;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
@@ -55,7 +54,10 @@ public final class Restart {
         this.settings = settings;
         this.installation = installation;
         this.reader = reader;
-        this.contents = beside(() -> new Contents(ImageTables.readImage(reader), StoredMemory.open(reader, ImageTables.readMemory(reader))));
+        this.contents = beside(() -> {
+            JobImage image = ImageTables.readImage(reader);
+            return new Contents(image, ImageTables.readMemory(reader, image));
+        });
     }
 
     /** In a thread of its own: in these tenths of a second the time goes into loading code, and into waiting for the shepherd. */

@@ -15,10 +15,13 @@ import org.udckpt.image.write.CheckpointWriter;
 import org.udckpt.image.write.NodeWriter;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.pmi.PmiState;
+import org.udckpt.process.check.BrokenTable;
+import org.udckpt.process.check.ImageCheck;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
@@ -113,10 +116,38 @@ public final class ImageTables {
     }
 
     public static JobImage readImage(CheckpointReader reader) throws IOException {
-        return new JobImage(reader.table(PROCESSES, ProcessState.class), reader.table(THREADS, ThreadState.class), reader.table(REGIONS, Region.class),
+        JobImage image = new JobImage(reader.table(PROCESSES, ProcessState.class), reader.table(THREADS, ThreadState.class), reader.table(REGIONS, Region.class),
                 reader.table(DESCRIPTORS, Descriptor.class), reader.table(OBJECTS, KernelObject.class), reader.table(TIMERS, PosixTimer.class),
                 reader.table(ZOMBIES, Zombie.class), only(reader, CLOCKS, Clocks.class), vectors(reader),
                 reader.tableIfThere(TCP_SOCKETS, TcpSocket.class), reader.tableIfThere(TERMINALS, TerminalObject.class));
+        try {
+            ImageCheck.check(image);
+        } catch (BrokenTable broken) {
+            throw corrupt(reader, broken);
+        }
+        return image;
+    }
+
+    /** One source for each process and each shared memory of {@code image} that has contents. */
+    public static List<MemorySource> readMemory(CheckpointReader reader, JobImage image) throws IOException {
+        List<MemoryRow> rows = reader.table(MEMORY, MemoryRow.class);
+        List<Integer> stored = reader.processes().getOrDefault(StoredMemory.NODE, List.of());
+        for (int i = 0; i < rows.size(); i++) {
+            if (!stored.contains(rows.get(i).number())) {
+                throw new ImageError.Corrupt(reader.file(MEMORY), -1, "row " + i + ": there is no memory " + rows.get(i).number());
+            }
+        }
+        List<MemorySource> sources = StoredMemory.open(reader, rows);
+        try {
+            ImageCheck.check(image, sources);
+        } catch (BrokenTable broken) {
+            throw corrupt(reader, broken);
+        }
+        return sources;
+    }
+
+    private static ImageError corrupt(CheckpointReader reader, BrokenTable broken) {
+        return new ImageError.Corrupt(reader.file(broken.table()), -1, broken.getMessage() + ": no capture wrote this", broken);
     }
 
     /** Images that were made before this table was have none. */
@@ -128,10 +159,6 @@ public final class ImageTables {
         }
     }
 
-    public static List<MemoryRow> readMemory(CheckpointReader reader) throws IOException {
-        return reader.table(MEMORY, MemoryRow.class);
-    }
-
     private static <T> T only(CheckpointReader reader, String name, Class<T> type) throws IOException {
         List<T> rows = reader.table(name, type);
         if (rows.size() != 1) {
@@ -141,6 +168,6 @@ public final class ImageTables {
     }
 
     private static Path table(CheckpointReader reader, String name) {
-        return reader.directory().resolve(name);
+        return reader.file(name);
     }
 }

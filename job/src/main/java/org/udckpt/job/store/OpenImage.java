@@ -30,7 +30,8 @@ public record OpenImage(ImageLocation location, CheckpointReader reader, JobStat
         ImageLocation location = ImageLocation.find(text, key);
         CheckpointReader reader = location.open(key);
         try {
-            return new OpenImage(location, reader, ImageTables.readState(reader), ImageTables.readImage(reader), memories(reader));
+            JobImage image = ImageTables.readImage(reader);
+            return new OpenImage(location, reader, ImageTables.readState(reader), image, memories(reader, image));
         } catch (IOException | RuntimeException e) {
             Failure failure = Failure.of("reading " + location.entry().name(), e);
             try {
@@ -42,9 +43,9 @@ public record OpenImage(ImageLocation location, CheckpointReader reader, JobStat
         }
     }
 
-    private static Map<MemoryKey, MemorySource> memories(CheckpointReader reader) throws IOException {
+    private static Map<MemoryKey, MemorySource> memories(CheckpointReader reader, JobImage image) throws IOException {
         Map<MemoryKey, MemorySource> sources = new HashMap<>();
-        StoredMemory.open(reader, ImageTables.readMemory(reader)).forEach(source -> sources.put(new MemoryKey(source.process(), source.id()), source));
+        ImageTables.readMemory(reader, image).forEach(source -> sources.put(new MemoryKey(source.process(), source.id()), source));
         return sources;
     }
 

@@ -11,7 +11,7 @@ import org.udckpt.process.model.MemorySource;
 
 /** Memory as an image holds it, for the restorer; a read that finds a damaged chunk throws UncheckedIOException. */
 public final class StoredMemory implements MemorySource {
-    private static final int NODE = 0;
+    static final int NODE = 0;
 
     private final CheckpointReader reader;
     private final MemoryRow row;
@@ -31,7 +31,7 @@ public final class StoredMemory implements MemorySource {
     }
 
     /** One source for each row. */
-    public static List<MemorySource> open(CheckpointReader reader, List<MemoryRow> rows) throws IOException {
+    static List<MemorySource> open(CheckpointReader reader, List<MemoryRow> rows) throws IOException {
         List<MemorySource> sources = new java.util.ArrayList<>();
         for (MemoryRow row : rows) {
             sources.add(new StoredMemory(reader, row));

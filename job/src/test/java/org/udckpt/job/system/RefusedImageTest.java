@@ -8,6 +8,9 @@ import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -15,6 +18,11 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.udckpt.image.table.RecordTable;
+import org.udckpt.job.store.MemoryRow;
+import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Region;
 
 /** Images that must not be restarted: the code of docs/exit-codes.md, the thing by its name, and nothing left behind. */
 @Timeout(240)
@@ -30,6 +38,8 @@ class RefusedImageTest {
             Path newest = images.resolve("ckpt-0002");
             aFlippedBit(job, images, newest);
             String good = Files.readString(newest.resolve("manifest"));
+            tablesThatLie(job, newest);
+            Files.writeString(newest.resolve("manifest"), good);
             rewrite(newest, text -> text.replace("\narchitecture x86_64\n", "\narchitecture riscv64\n"), true);
             refused(job, 69, newest, "riscv64", "x86_64");
             refused(job, 69, images, "ckpt-0002", "riscv64");
@@ -50,6 +60,47 @@ class RefusedImageTest {
         flip(checkpoint.resolve("node-0000.threads.arrow"));
         refused(job, 65, checkpoint, "node-0000.threads.arrow", "ckpt-0001");
         flip(checkpoint.resolve("node-0000.threads.arrow"));
+    }
+
+    /** With the right seal: what was written is not what anybody captured. */
+    private static void tablesThatLie(RunningJob job, Path checkpoint) throws Exception {
+        lie(job, checkpoint, "regions", Region.class, r -> new Region(r.pid(), r.start(), r.start() - 4096, r.permissions(), r.fileOffset(), r.path(), r.vmFlags(), r.backing()));
+        lie(job, checkpoint, "descriptors", Descriptor.class, d -> new Descriptor(d.pid(), d.fd(), d.closeOnExec(), 1 << 20));
+        lie(job, checkpoint, "memory", MemoryRow.class, m -> new MemoryRow(77, m.process(), m.id()));
+        lie(job, checkpoint, "memory", MemoryRow.class, m -> new MemoryRow(m.number(), m.process(), m.id() + 1000));
+        lie(job, checkpoint, "processes", ProcessState.class, p -> null);
+    }
+
+    private static <T> void lie(RunningJob job, Path checkpoint, String table, Class<T> type, UnaryOperator<T> change) throws Exception {
+        String name = "node-0000." + table + ".arrow";
+        Path file = checkpoint.resolve(name);
+        byte[] good = Files.readAllBytes(file);
+        List<T> rows = new ArrayList<>(RecordTable.of(type).decode(good, file));
+        T changed = change.apply(rows.getLast());
+        rows.removeLast();
+        if (changed != null) {
+            rows.add(changed);
+        }
+        byte[] bad = RecordTable.of(type).encode(rows);
+        Files.write(file, bad);
+        rewrite(checkpoint, text -> text.replaceFirst("file " + name + " \\d+ sha256 [0-9a-f]{64}", "file " + name + " " + bad.length + " sha256 "
+                + HexFormat.of().formatHex(sha256(bad))).replaceFirst("stored-bytes (\\d+)", "stored-bytes " + (stored(text) + bad.length - good.length)), true);
+        String where = changed == null ? ".arrow: row " : name + ": row ";
+        refused(job, 65, checkpoint, where);
+        assertEquals(65, job.commands.run("verify", 60, "verify", checkpoint.toString()), table);
+        Files.write(file, good);
+    }
+
+    private static long stored(String manifest) {
+        return manifest.lines().filter(line -> line.startsWith("stored-bytes ")).mapToLong(line -> Long.parseLong(line.substring(13))).findFirst().orElseThrow();
+    }
+
+    private static byte[] sha256(byte[] bytes) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(bytes);
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError(e);
+        }
     }
 
     /** Neither one whose version is too new nor one that was never finished is taken. */

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Proc;
 import org.udckpt.process.linux.Scratch;
@@ -225,7 +226,9 @@ public final class Capture implements AutoCloseable {
                 timers.addAll(process.timers);
             }
         }
-        return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, allRegions), timers, zombies, clocks,
+        long lastId = LongStream.of(objects.stream().mapToLong(KernelObject::id).max().orElse(0), tcpSockets.stream().mapToLong(TcpSocket::id).max().orElse(0),
+                terminals.stream().mapToLong(TerminalObject::id).max().orElse(0)).max().getAsLong();
+        return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, allRegions, lastId), timers, zombies, clocks,
                 VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals);
     }
 

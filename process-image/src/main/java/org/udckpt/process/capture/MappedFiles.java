@@ -15,8 +15,8 @@ import org.udckpt.process.model.Region;
 final class MappedFiles {
     private MappedFiles() {}
 
-    /** {@code objects} and one record per file. */
-    static List<KernelObject> add(List<KernelObject> objects, List<Region> regions) {
+    /** {@code objects} and one record per file. @param lastId the highest that anything has in the image */
+    static List<KernelObject> add(List<KernelObject> objects, List<Region> regions, long lastId) {
         Set<String> paths = new TreeSet<>();
         Set<String> saved = new TreeSet<>(); // their contents are put back before they are mapped
         for (KernelObject object : objects) {
@@ -30,7 +30,7 @@ final class MappedFiles {
             }
         }
         List<KernelObject> all = new ArrayList<>(objects);
-        long id = objects.stream().mapToLong(KernelObject::id).max().orElse(0);
+        long id = lastId;
         for (String path : paths) {
             Files.Stat stat = stat(path);
             if (stat.type() == Files.Stat.REGULAR) {

@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.CaptureRequest;
+import org.udckpt.process.check.BrokenTable;
+import org.udckpt.process.check.ImageCheck;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.restore.RestoreTarget;
@@ -36,6 +38,12 @@ final class SavedJob implements AutoCloseable {
             List<MemorySource> memory = new ArrayList<>();
             for (MemorySource source : capture.sources()) {
                 memory.add(new SavedMemory(source, arena));
+            }
+            try {
+                ImageCheck.check(capture.image());
+                ImageCheck.check(capture.image(), memory);
+            } catch (BrokenTable wrong) {
+                throw new AssertionError("a true image is refused: " + wrong.table() + " " + wrong.getMessage(), wrong);
             }
             return new SavedJob(capture.image(), memory, arena);
         }

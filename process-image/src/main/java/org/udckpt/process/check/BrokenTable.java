@@ -1,0 +1,17 @@
+package org.udckpt.process.check;
+
+/** A row of an image's table says what no capture says. */
+public final class BrokenTable extends Exception {
+    private static final long serialVersionUID = 1L;
+    private final String table;
+
+    BrokenTable(String table, int row, String what) {
+        super("row " + row + ": " + what);
+        this.table = table;
+    }
+
+    /** Its name in the image, as in docs/image-format.md. */
+    public String table() {
+        return table;
+    }
+}

@@ -1,0 +1,49 @@
+package org.udckpt.process.check;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.Region;
+
+/** Contents: of whom they are, and that they lie in what he has. The image's other tables have been checked. */
+final class MemoryCheck {
+    /** By process: mappings that follow each other are one. */
+    private final Map<Long, TreeMap<Long, Long>> mapped = new HashMap<>();
+    private final Map<Long, Long> sizes = new HashMap<>();
+
+    MemoryCheck(JobImage image) {
+        image.processes().forEach(process -> mapped.put((long) process.pid(), new TreeMap<>()));
+        image.regions().stream().sorted((a, b) -> Long.compare(a.start(), b.start())).forEach(this::add);
+        for (KernelObject object : image.objects()) {
+            if (object instanceof KernelObject.SharedMemory memory) {
+                sizes.put(memory.id(), memory.size());
+            }
+        }
+    }
+
+    private void add(Region region) {
+        TreeMap<Long, Long> ranges = mapped.get((long) region.pid());
+        Map.Entry<Long, Long> last = ranges.lastEntry();
+        boolean joins = last != null && last.getValue() == region.start();
+        ranges.put(joins ? last.getKey() : region.start(), region.end());
+    }
+
+    void check(Row row, MemorySource source) throws BrokenTable {
+        row.is(source.process() ? mapped.containsKey(source.id()) : sizes.containsKey(source.id()), source.process() ? "there is no process" : "there is no shared memory", source.id());
+        long[] extents = source.extents();
+        for (int i = 0; i < extents.length; i += 2) {
+            if (!(source.process() ? isMapped(source.id(), extents[i], extents[i + 1]) : extents[i] >= 0 && extents[i + 1] - Row.PAGE < sizes.get(source.id()))) {
+                throw row.broken((source.process() ? "process " : "object ") + source.id() + " has no memory from 0x" + Long.toHexString(extents[i]) + " to 0x"
+                        + Long.toHexString(extents[i + 1]));
+            }
+        }
+    }
+
+    private boolean isMapped(long pid, long start, long end) {
+        Map.Entry<Long, Long> range = mapped.get(pid).floorEntry(start);
+        return range != null && range.getValue() >= end;
+    }
+}

@@ -1,0 +1,63 @@
+package org.udckpt.process.check;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.Region;
+
+/** Mappings: where they are, and that none covers another. */
+final class RegionCheck {
+    /** Addresses of programs with five levels of page tables. */
+    private static final long END = 1L << 56;
+    private static final int MOST_FLAGS = 64 * 3; // a flag for each bit
+    private static final Pattern PERMISSIONS = Pattern.compile("[r-][w-][x-][ps]");
+    private static final Pattern FLAGS = Pattern.compile("(?:\\S\\S(?: \\S\\S)*)?");
+
+    private final JobImage image;
+    private final Set<Integer> pids;
+    private final Set<Long> shared;
+
+    /** @param shared ids of the shared memories */
+    RegionCheck(JobImage image, Set<Integer> pids, Set<Long> shared) {
+        this.image = image;
+        this.pids = pids;
+        this.shared = shared;
+    }
+
+    void check() throws BrokenTable {
+        Row row = new Row("regions");
+        Map<Integer, TreeMap<Long, Long>> seen = new HashMap<>();
+        for (Region region : image.regions()) {
+            row.next();
+            row.is(pids.contains(region.pid()), "there is no process", region.pid());
+            row.text("path", region.path());
+            if (!region.path().equals("[vsyscall]")) { // which is at the end of all addresses, a negative number here
+                range(row, region.start(), region.end());
+            }
+            row.text("permissions", region.permissions());
+            row.text("vmFlags", region.vmFlags());
+            row.length("permissions", region.permissions().length(), 4, 4, 1);
+            row.length("vmFlags", region.vmFlags().length(), 0, MOST_FLAGS, 1);
+            if (!PERMISSIONS.matcher(region.permissions()).matches() || !FLAGS.matcher(region.vmFlags()).matches()) {
+                throw row.broken("permissions '" + region.permissions() + "', vmFlags '" + region.vmFlags() + "'");
+            }
+            row.is(region.fileOffset() % Row.PAGE == 0, "not a whole page: fileOffset", region.fileOffset());
+            row.is(region.backing() == 0 || shared.contains(region.backing()), "there is no shared memory", region.backing());
+            TreeMap<Long, Long> others = seen.computeIfAbsent(region.pid(), _ -> new TreeMap<>());
+            Map.Entry<Long, Long> before = others.lowerEntry(region.end());
+            if (before != null && before.getValue() > region.start()) {
+                throw row.broken("it covers a part of the mapping at 0x" + Long.toHexString(before.getKey()));
+            }
+            others.put(region.start(), region.end());
+        }
+    }
+
+    static void range(Row row, long start, long end) throws BrokenTable {
+        if (start < 0 || start >= end || end > END || (start | end) % Row.PAGE != 0) {
+            throw row.broken("0x" + Long.toHexString(start) + " to 0x" + Long.toHexString(end) + " is no range of pages");
+        }
+    }
+}
