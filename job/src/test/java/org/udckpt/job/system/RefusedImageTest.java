@@ -39,7 +39,6 @@ class RefusedImageTest {
             aFlippedBit(job, images, newest);
             String good = Files.readString(newest.resolve("manifest"));
             tablesThatLie(job, newest);
-            Files.writeString(newest.resolve("manifest"), good);
             rewrite(newest, text -> text.replace("\narchitecture x86_64\n", "\narchitecture riscv64\n"), true);
             refused(job, 69, newest, "riscv64", "x86_64");
             refused(job, 69, images, "ckpt-0002", "riscv64");
@@ -75,11 +74,12 @@ class RefusedImageTest {
         String name = "node-0000." + table + ".arrow";
         Path file = checkpoint.resolve(name);
         byte[] good = Files.readAllBytes(file);
+        String manifest = Files.readString(checkpoint.resolve("manifest"));
         List<T> rows = new ArrayList<>(RecordTable.of(type).decode(good, file));
-        T changed = change.apply(rows.getLast());
-        rows.removeLast();
+        T changed = change.apply(rows.getFirst());
+        rows.removeFirst();
         if (changed != null) {
-            rows.add(changed);
+            rows.addFirst(changed);
         }
         byte[] bad = RecordTable.of(type).encode(rows);
         Files.write(file, bad);
@@ -89,6 +89,7 @@ class RefusedImageTest {
         refused(job, 65, checkpoint, where);
         assertEquals(65, job.commands.run("verify", 60, "verify", checkpoint.toString()), table);
         Files.write(file, good);
+        Files.writeString(checkpoint.resolve("manifest"), manifest);
     }
 
     private static long stored(String manifest) {
