@@ -86,8 +86,11 @@ class RefusedImageTest {
         rewrite(checkpoint, text -> text.replaceFirst("file " + name + " \\d+ sha256 [0-9a-f]{64}", "file " + name + " " + bad.length + " sha256 "
                 + HexFormat.of().formatHex(sha256(bad))).replaceFirst("stored-bytes (\\d+)", "stored-bytes " + (stored(text) + bad.length - good.length)), true);
         String where = changed == null ? ".arrow: row " : name + ": row ";
-        refused(job, 65, checkpoint, where);
         assertEquals(65, job.commands.run("verify", 60, "verify", checkpoint.toString()), table);
+        assertTrue(job.commands.printed("verify").contains(where), job.commands.printed("verify"));
+        if (type == MemoryRow.class) { // the last of the tables that a restart reads
+            refused(job, 65, checkpoint, where);
+        }
         Files.write(file, good);
         Files.writeString(checkpoint.resolve("manifest"), manifest);
     }
