@@ -4,12 +4,21 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.udckpt.image.ImageError;
+import org.udckpt.image.Range;
 
-/** A file of {@link LocalStorage} that is being read. */
+/**
+ * A file of {@link LocalStorage} that is being read. Large pieces pass the page cache by, where the file system lets them: they are read
+ * once, would be copied once more, and would push out of memory what the job needs there.
+ */
 final class LocalInput implements StorageIo.Input {
+    private static final int LARGE = 1 << 16;
+
     private final Path file;
     private final FileChannel channel;
+    private FileChannel direct;
+    private boolean asked;
 
     LocalInput(Path file, FileChannel channel) {
         this.file = file;
@@ -27,7 +36,8 @@ final class LocalInput implements StorageIo.Input {
         while (into.hasRemaining()) {
             int n;
             try {
-                n = channel.read(into, at);
+                FileChannel past = fits(into, at) ? direct() : null;
+                n = (past == null ? channel : past).read(into, at);
             } catch (IOException e) {
                 throw Errno.named(file, at, e);
             }
@@ -38,8 +48,26 @@ final class LocalInput implements StorageIo.Input {
         }
     }
 
+    /** What O_DIRECT takes everywhere (open(2)). */
+    private static boolean fits(ByteBuffer into, long at) {
+        return into.remaining() >= LARGE && into.isDirect() && into.remaining() % Range.PAGE == 0 && at % Range.PAGE == 0
+                && into.alignmentOffset(into.position(), Range.PAGE) == 0;
+    }
+
+    /** Null where the file system has no such thing. */
+    private synchronized FileChannel direct() throws IOException {
+        if (!asked) {
+            direct = LocalStorage.openDirect(file, StandardOpenOption.READ);
+            asked = true;
+        }
+        return direct;
+    }
+
     @Override
-    public void close() throws IOException {
-        channel.close();
+    public synchronized void close() throws IOException {
+        asked = true;
+        try (FileChannel past = direct) {
+            channel.close();
+        }
     }
 }

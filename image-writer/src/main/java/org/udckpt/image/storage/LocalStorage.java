@@ -60,7 +60,7 @@ public final class LocalStorage implements StorageIo {
         }
         FileChannel past;
         try {
-            past = direct ? openDirect(file) : null;
+            past = direct ? openDirect(file, StandardOpenOption.WRITE) : null;
         } catch (IOException e) {
             plain.close();
             throw Errno.named(file, 0, e);
@@ -76,12 +76,12 @@ public final class LocalStorage implements StorageIo {
      * Null where the file system does not take O_DIRECT (EINVAL, open(2)), wants more than 4096-byte alignment, or is nothing but
      * page cache (tmpfs, which takes it since Linux 6.6).
      */
-    private static FileChannel openDirect(Path file) throws IOException {
+    static FileChannel openDirect(Path file, StandardOpenOption how) throws IOException {
         if (blockSize(file) > Range.PAGE || Files.getFileStore(file).type().equals("tmpfs")) {
             return null;
         }
         try {
-            return FileChannel.open(file, StandardOpenOption.WRITE, ExtendedOpenOption.DIRECT);
+            return FileChannel.open(file, how, ExtendedOpenOption.DIRECT, LinkOption.NOFOLLOW_LINKS);
         } catch (FileSystemException | UnsupportedOperationException e) {
             return null;
         }

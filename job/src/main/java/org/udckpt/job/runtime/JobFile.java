@@ -1,6 +1,7 @@
 package org.udckpt.job.runtime;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,8 +27,15 @@ public record JobFile(String name, String imageDirectory, int ranks, List<String
     /** Replaces the file at once: a reader sees the old or the new one. */
     public void write(Path directory) throws IOException {
         Path temporary = directory.resolve("job.json.tmp");
-        Files.writeString(temporary, JSON.writeValueAsString(this));
+        Files.writeString(temporary, JSON.writeValueAsString(tree()));
         Files.move(temporary, directory.resolve("job.json"), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** Member by member: to look at a record, Jackson takes longer than a restart takes for most of its steps. */
+    private ObjectNode tree() {
+        ObjectNode tree = JSON.createObjectNode().put("name", name).put("imageDirectory", imageDirectory).put("ranks", ranks);
+        program.forEach(tree.putArray("program")::add);
+        return tree.put("agentPid", agentPid).put("agentStart", agentStart).put("shepherdPid", shepherdPid).put("shepherdStart", shepherdStart).put("generation", generation);
     }
 
     public boolean agentAlive() {

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import org.udckpt.image.Range;
+import java.util.stream.LongStream;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.read.MemoryReader;
 import org.udckpt.process.model.MemorySource;
@@ -16,18 +16,16 @@ public final class StoredMemory implements MemorySource {
     private final CheckpointReader reader;
     private final MemoryRow row;
     private final long[] extents;
+    private final long[] pieces;
     private final ThreadLocal<MemoryReader> readers; // a MemoryReader is for one thread
 
     private StoredMemory(CheckpointReader reader, MemoryRow row) throws IOException {
         this.reader = reader;
         this.row = row;
         this.readers = ThreadLocal.withInitial(this::open);
-        List<Range> ranges = reader.memory(NODE, row.number()).ranges();
-        this.extents = new long[2 * ranges.size()];
-        for (int i = 0; i < ranges.size(); i++) {
-            extents[2 * i] = ranges.get(i).address();
-            extents[2 * i + 1] = ranges.get(i).end();
-        }
+        MemoryReader memory = reader.memory(NODE, row.number());
+        this.extents = memory.ranges().stream().flatMapToLong(range -> LongStream.of(range.address(), range.end())).toArray();
+        this.pieces = memory.chunks().stream().flatMapToLong(chunk -> LongStream.of(chunk.address(), chunk.end())).toArray();
     }
 
     /** One source for each row. */
@@ -60,6 +58,11 @@ public final class StoredMemory implements MemorySource {
     @Override
     public long[] extents() {
         return extents.clone();
+    }
+
+    @Override
+    public long[] pieces() {
+        return pieces.clone();
     }
 
     @Override

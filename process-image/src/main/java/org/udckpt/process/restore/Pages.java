@@ -3,6 +3,7 @@ package org.udckpt.process.restore;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -17,10 +18,10 @@ import org.udckpt.process.trace.TracerThread;
 
 /**
  * Copies contents from the image, by several threads: /proc/PID/mem does not care which thread writes, unlike ptrace.
- * Ranges are cut into pieces, so that one large process does not leave the other threads idle.
+ * A task is a few pieces of the image, so that one large process does not leave the other threads idle.
  */
 final class Pages implements AutoCloseable {
-    private static final int PIECE = 8 << 20;
+    private static final int TASK = 8 << 20;
     private static final int BUFFER = 1 << 20;
 
     private final ExecutorService workers = Executors.newFixedThreadPool(Math.max(2, Runtime.getRuntime().availableProcessors()),
@@ -50,25 +51,28 @@ final class Pages implements AutoCloseable {
     }
 
     private void start(MemorySource source, Sink sink, String what) {
-        long[] extents = source.extents();
-        for (int i = 0; i < extents.length; i += 2) {
-            for (long from = extents[i]; from < extents[i + 1]; from += PIECE) {
-                long start = from;
-                long end = Math.min(from + PIECE, extents[i + 1]);
-                running.add(CompletableFuture.runAsync(() -> copy(source, start, end, sink, what), workers));
+        long[] pieces = source.pieces();
+        for (int from = 0, to; from < pieces.length; from = to) {
+            long bytes = 0;
+            for (to = from; to < pieces.length && bytes < TASK; to += 2) {
+                bytes += pieces[to + 1] - pieces[to];
             }
+            long[] task = Arrays.copyOfRange(pieces, from, to);
+            running.add(CompletableFuture.runAsync(() -> copy(source, task, sink, what), workers));
         }
     }
 
-    private void copy(MemorySource source, long start, long end, Sink sink, String what) {
+    private void copy(MemorySource source, long[] pieces, Sink sink, String what) {
         MemorySegment buffer = buffers.get();
-        for (long at = start; at < end; at += BUFFER) {
-            MemorySegment part = buffer.asSlice(0, Math.min(BUFFER, end - at));
-            source.read(at, part);
-            try {
-                sink.write(at, part);
-            } catch (LinuxError failure) {
-                throw new RestoreException(RestoreException.Reason.FAILED, what + ": " + failure.getMessage(), failure);
+        for (int i = 0; i < pieces.length; i += 2) {
+            for (long at = pieces[i]; at < pieces[i + 1]; at += BUFFER) {
+                MemorySegment part = buffer.asSlice(0, Math.min(BUFFER, pieces[i + 1] - at));
+                source.read(at, part);
+                try {
+                    sink.write(at, part);
+                } catch (LinuxError failure) {
+                    throw new RestoreException(RestoreException.Reason.FAILED, what + ": " + failure.getMessage(), failure);
+                }
             }
         }
     }

@@ -9,16 +9,21 @@ import org.udckpt.process.model.Region;
 /** A process's private memory in the image, without some of its mappings. */
 final class ProcessContents implements MemorySource {
     private final MemorySource image;
+    private final List<Region> left;
     private final long[] extents;
 
     /** @param left out */
     ProcessContents(MemorySource image, List<Region> left) {
         this.image = image;
-        long[] rest = image.extents();
+        this.left = left;
+        this.extents = rest(image.extents());
+    }
+
+    private long[] rest(long[] ranges) {
         for (Region region : left) {
-            rest = without(rest, region);
+            ranges = without(ranges, region);
         }
-        this.extents = rest;
+        return ranges;
     }
 
     /** Without what the image holds of the kernel's own pages (the vDSO's code). */
@@ -58,6 +63,11 @@ final class ProcessContents implements MemorySource {
     @Override
     public long[] extents() {
         return extents.clone();
+    }
+
+    @Override
+    public long[] pieces() {
+        return rest(image.pieces());
     }
 
     @Override

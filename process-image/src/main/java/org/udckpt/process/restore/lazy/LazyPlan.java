@@ -45,12 +45,16 @@ public record LazyPlan(List<Region> regions) {
         return regions.stream().mapToLong(region -> contents(region, extents)).sum();
     }
 
-    /** What is missing at first. */
-    Missing missing(long[] extents) {
+    /**
+     * What is missing at first.
+     *
+     * @param pieces {@link org.udckpt.process.model.MemorySource#pieces}
+     */
+    Missing missing(long[] pieces) {
         Missing missing = new Missing();
         for (Region region : regions) {
-            for (int i = 0; i < extents.length; i += 2) {
-                missing.add(new Missing.Part(Math.max(extents[i], region.start()), Math.min(extents[i + 1], region.end()), 0, extents[i]));
+            for (int i = 0; i < pieces.length; i += 2) {
+                missing.add(new Missing.Part(Math.max(pieces[i], region.start()), Math.min(pieces[i + 1], region.end()), 0, pieces[i]));
             }
         }
         return missing;

@@ -73,6 +73,12 @@ final class Missing {
         return next == null ? null : next.getValue().piece(next.getKey());
     }
 
+    /** Where the piece ends in which {@code address} lies, but does not begin; else the address itself. */
+    synchronized long pieceEnd(long address) {
+        Part here = at(address);
+        return here == null || here.start == address ? address : here.end;
+    }
+
     /** Where the next part begins, behind {@code address}. */
     synchronized long nextStart(long address) {
         Long next = parts.higherKey(address);

@@ -10,8 +10,8 @@ import java.util.Map;
  * that the disk is read from front to back. Children come when nothing else is left: most have ended by then.
  */
 final class Prefetch {
-    private static final long RUN = 16 << 20; // reads that do not fit the image's pieces read some of them twice: at both ends of a run
-    private static final int THREADS = Math.max(3, Runtime.getRuntime().availableProcessors());
+    private static final long RUN = 16 << 20; // and the rest of the piece of the image in which it ends
+    private static final int THREADS = Math.max(4, Runtime.getRuntime().availableProcessors()); // a few more than work: each waits for the disk half of the time
     private static final long REST_MS = 1;
 
     private record Run(LazySpace space, long start, long end) {}
@@ -65,7 +65,7 @@ final class Prefetch {
             }
             if (first != null) {
                 turn = (turn + i + 1) % spaces.size();
-                long end = first.start() + RUN;
+                long end = space.missing.pieceEnd(first.start() + RUN);
                 next.put(space, end);
                 busy.merge(space, 1, Integer::sum);
                 return new Run(space, first.start(), end);

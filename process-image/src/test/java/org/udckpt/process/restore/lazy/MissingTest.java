@@ -84,6 +84,18 @@ class MissingTest {
         assertEquals(origin + 2 * Missing.PIECE, missing.next(0).start());
     }
 
+    /** A run of the prefetcher does not end in the middle of a piece, which the next run would read once more. */
+    @Test
+    void aPieceEndsWhereTheImageHasCutIt() {
+        Missing missing = new Missing();
+        missing.add(new Missing.Part(0, 183 * PAGE, 0, 0));
+        missing.add(new Missing.Part(183 * PAGE, 439 * PAGE, 0, 183 * PAGE));
+        assertEquals(new Missing.Part(183 * PAGE, 439 * PAGE, 0, 183 * PAGE), missing.at(300 * PAGE));
+        assertEquals(439 * PAGE, missing.pieceEnd(256 * PAGE));
+        assertEquals(183 * PAGE, missing.pieceEnd(183 * PAGE));
+        assertEquals(500 * PAGE, missing.pieceEnd(500 * PAGE));
+    }
+
     @Test
     void whatWasRemovedOrMovedMeanwhileIsNotStillMissing() {
         Missing missing = new Missing();
