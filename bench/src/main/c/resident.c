@@ -3,7 +3,7 @@
  *   resident MIB noise|numbers|matrix small|huge FINISH [BUSY]
  *
  * noise does not compress, numbers are what a smooth field looks like in double precision, matrix is a 27-point operator by rows as
- * HPCG holds it (values and column numbers). `ready` once the memory is filled.
+ * HPCG holds it (values and column numbers). Once the memory is filled, some lines `fork US`: what forks of it take, bare; then `ready`.
  * Then it sleeps until FINISH exists, or with BUSY (microseconds) writes to one page after another in random order all the time and
  * prints every so often how many it has written, and when (microseconds): `pages N T` a line. SIGUSR1 makes it fork a child that only waits (for comparison: a
  * snapshot that nobody reads), SIGUSR2 ends the child. */
@@ -85,6 +85,21 @@ static pid_t hold(pid_t child)
     return child;
 }
 
+/* What no checkpoint by a fork can be faster than: how long the process does not run for its page tables being copied. */
+static void time_forks(void)
+{
+    for (int i = 0; i < 5; i++) {
+        int64_t begin = now_us();
+        pid_t child = fork();
+        if (child == 0) for (;;) pause();
+        int64_t end = now_us();
+        if (child < 0) return;
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        printf("fork %ld\n", (long)(end - begin));
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 5) {
@@ -97,6 +112,7 @@ int main(int argc, char **argv)
     if (memory == MAP_FAILED) return 1;
     madvise(memory, bytes, strcmp(argv[3], "huge") ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     fill(memory, bytes, argv[2]);
+    time_forks();
     signal(SIGUSR1, want);
     signal(SIGUSR2, want);
     printf("ready\n");

@@ -85,7 +85,7 @@ public final class ImageBench {
                         Device.Written written = Device.memory(shared, (long) RANKS * mebibytes / 4 << 20);
                         device.add(((long) RANKS * mebibytes / 4 << 20) / 1e9 / written.cpuSeconds());
                         Taken taken = job.checkpoint();
-                        ours.add(taken.bytes() / 1e9 / taken.agentCpuSeconds());
+                        ours.add(taken.bytes() / 1e9 / taken.cpuSeconds());
                         remove(shared.resolve("images"));
                     }
                 }
@@ -146,7 +146,8 @@ public final class ImageBench {
                         remove(images);
                         stops.add(job.checkpoint().stopMs());
                     }
-                    System.out.printf("stop, %d x %d MiB in %s pages: first %.0f ms, then %.0f ms (%s)%n", ranks, mebibytes, pages, first, median(stops), all(stops));
+                    System.out.printf("stop, %d x %d MiB in %s pages: first %.0f ms, then %.1f ms (%s); bare forks, as many at once: %.1f ms%n", ranks, mebibytes,
+                            pages, first, median(stops), all(stops), job.bareForkMs());
                 }
                 remove(images);
             }

@@ -18,6 +18,8 @@ final class Resident implements AutoCloseable {
     private static final Duration START = Duration.ofMinutes(3);
     private static final Duration WRITE = Duration.ofMinutes(5);
     private static final int TICK_MS = 10; // USER_HZ is 100 on every Linux (proc_pid_stat(5))
+    /** utime and cutime of proc_pid_stat(5), counted from the state; stime and cstime come after them. */
+    private static final int OWN = 11, CHILDREN = 13;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Udckpt udckpt;
@@ -26,8 +28,8 @@ final class Resident implements AutoCloseable {
     private final Command run;
     private final String name = "image-bench-" + ProcessHandle.current().pid();
 
-    /** What one checkpoint took. */
-    record Taken(long bytes, long storedBytes, double writeSeconds, double stopMs, double agentCpuSeconds) {
+    /** What one checkpoint took. @param cpuSeconds of the agent and the snapshots */
+    record Taken(long bytes, long storedBytes, double writeSeconds, double stopMs, double cpuSeconds) {
         /** GB/s of memory. */
         double rate() {
             return bytes / 1e9 / writeSeconds;
@@ -55,11 +57,11 @@ final class Resident implements AutoCloseable {
 
     /** Takes a checkpoint and returns when it is durable. */
     Taken checkpoint() throws IOException, InterruptedException {
-        double before = agentCpuSeconds();
+        double before = writersCpuSeconds();
         try (Command command = udckpt.start(line -> { }, List.of("checkpoint", name))) {
             command.awaitSuccess(WRITE);
         }
-        double cpu = agentCpuSeconds() - before;
+        double cpu = writersCpuSeconds() - before;
         JsonNode last = null;
         for (JsonNode one : JSON.readTree(String.join("\n", udckpt.call("list", images.toString(), "--json"))).path("checkpoints")) {
             last = one;
@@ -79,11 +81,20 @@ final class Resident implements AutoCloseable {
         return ranks;
     }
 
-    /** User and system time of the agent so far. */
-    private double agentCpuSeconds() throws IOException {
-        String stat = Files.readString(Path.of("/proc", Long.toString(agentPid()), "stat"));
+    /** What a fork of one of the processes takes that is no checkpoint, in ms: the median. */
+    double bareForkMs() {
+        return ImageBench.median(lines().stream().filter(line -> line.startsWith("fork ")).map(line -> Long.parseLong(line.substring(5)) / 1e3).toList());
+    }
+
+    /** User and system time so far of the agent, and of the snapshots, which write themselves and are the shepherd's children. */
+    private double writersCpuSeconds() throws IOException, InterruptedException {
+        return cpuSeconds(agentPid(), OWN) + cpuSeconds(ranks().getFirst().parent().orElseThrow().pid(), CHILDREN);
+    }
+
+    private static double cpuSeconds(long pid, int field) throws IOException {
+        String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
         String[] words = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-        return (Long.parseLong(words[11]) + Long.parseLong(words[12])) * TICK_MS / 1e3;
+        return (Long.parseLong(words[field]) + Long.parseLong(words[field + 1])) * TICK_MS / 1e3;
     }
 
     /** The most memory that the agent has had, in MiB. */
