@@ -46,6 +46,7 @@ static int is_zero(const uint64_t *page) {
 }
 
 static void look(struct udckpt_snapshot_order *order) {
+    struct udckpt_page_hash *hashes = (struct udckpt_page_hash *)((char *)order + UDCKPT_ORDER_HASHES);
     unsigned page = 0;
     memset(order->zeros, 0, sizeof order->zeros);
     for (unsigned i = 0; i < order->runs; i++) {
@@ -53,6 +54,10 @@ static void look(struct udckpt_snapshot_order *order) {
         for (uint64_t at = 0; at < run->length && page < UDCKPT_ORDER_PAGES; at += PAGE, page++) {
             if (is_zero((const uint64_t *)(run->address + at))) {
                 order->zeros[page / 8] |= (uint8_t)(1 << page % 8);
+            }
+            if (order->wants_hashes) {
+                XXH128_hash_t hash = XXH3_128bits((const void *)(run->address + at), PAGE);
+                hashes[page] = (struct udckpt_page_hash){hash.high64, hash.low64};
             }
         }
     }

@@ -44,7 +44,7 @@ public final class Images {
         return java.util.stream.IntStream.range(0, count).mapToObj(i -> new FakeProcess(100 + i, random, 1 + random.nextInt(30), 40)).toList();
     }
 
-    static WriterOptions encrypted() {
+    public static WriterOptions encrypted() {
         return WriterOptions.of(SECRET_KEY).withBufferBytes(4 << 20);
     }
 

@@ -98,20 +98,23 @@ public final class NodeWriter implements Closeable {
             selfWriter = selfWriter == null ? new SelfWriter(node.index(), options, newStripes(Math.max(options.stripes(), SELF_WRITERS))) : selfWriter;
             int writers = selfWriter.writers(expected);
             if (selfWriter.takes(self, writers)) {
-                return selfWriter.submit(new SelfWrittenMemory(process, ranges, self, options.form().integrity() == Manifest.Integrity.SHA256, writers));
+                return selfWriter.submit(new SelfWrittenMemory(process, ranges, self, options.form(), previousPages(process), writers));
             }
             declined = !selfWriter.used();
         }
         if (pipeline == null) {
             pipeline = new MemoryPipeline(node.index(), options, declined ? List.copyOf(stripes) : newStripes(options.stripes()), target.cipher());
         }
-        return pipeline.submit(new MemoryJob(process, ranges, source, previous == null ? null : previous.pages(node.index(), process)));
+        return pipeline.submit(new MemoryJob(process, ranges, source, previousPages(process)));
     }
 
     /** Nothing is asked for that only a packer does. */
     private boolean storedAsItIs() {
-        ImageForm form = options.form();
-        return form.zstdLevel() == 0 && !form.incremental() && target.cipher() == null;
+        return options.form().zstdLevel() == 0 && target.cipher() == null;
+    }
+
+    private ProcessPages previousPages(int process) {
+        return previous == null ? null : previous.pages(node.index(), process);
     }
 
     private List<StripeFile> newStripes(int count) throws IOException {

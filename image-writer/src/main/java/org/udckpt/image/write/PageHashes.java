@@ -14,6 +14,11 @@ final class PageHashes {
         hashes.xxh3Pages(bytes, pages, values);
     }
 
+    /** For whoever computes them elsewhere: two numbers a page, the high one first. */
+    long[] values() {
+        return values;
+    }
+
     long high(int page) {
         return values[2 * page];
     }

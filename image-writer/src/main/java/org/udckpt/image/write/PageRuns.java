@@ -32,12 +32,8 @@ final class PageRuns {
                 addresses, length, hashes, previous);
     }
 
-    /** The same where it is known which pages are zeros, and no checkpoint is to be held against. */
-    void find(IntPredicate zeros, long[] addresses, int length) {
-        find(zeros, addresses, length, null, null);
-    }
-
-    private void find(IntPredicate zeros, long[] addresses, int length, PageHashes hashes, ProcessPages previous) {
+    /** The same where it is known which pages are zeros. */
+    void find(IntPredicate zeros, long[] addresses, int length, PageHashes hashes, ProcessPages previous) {
         count = 0;
         for (int page = 0; page < length; page++) {
             boolean adjacent = page > 0 && addresses[page] == addresses[page - 1] + Range.PAGE;

@@ -25,11 +25,12 @@ public interface SelfWritingSource extends PageSource {
      * Finds the pages that hold only zeros.
      *
      * @param writer from 0 on
-     * @param runs  {address, length} pairs, multiples of 4096, at most 256 pages in all
-     * @param count of numbers in {@code runs}
-     * @param zeros is filled: bit n is page n, counted through all runs
+     * @param runs   {address, length} pairs, multiples of 4096, at most 256 pages in all
+     * @param count  of numbers in {@code runs}
+     * @param zeros  is filled: bit n is page n, counted through all runs
+     * @param hashes is filled with XXH3 (128 bits, no seed) of each page, the high number first; null: nobody asks
      */
-    void look(int writer, long[] runs, int count, BitSet zeros) throws IOException;
+    void look(int writer, long[] runs, int count, BitSet zeros, long[] hashes) throws IOException;
 
     /**
      * Appends the bytes of the runs, one after the other; parameters as in {@link #look}.

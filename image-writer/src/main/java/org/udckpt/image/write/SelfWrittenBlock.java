@@ -3,6 +3,7 @@ package org.udckpt.image.write;
 import java.io.IOException;
 import java.util.BitSet;
 import java.util.function.BooleanSupplier;
+import org.udckpt.image.Manifest;
 import org.udckpt.image.Range;
 import org.udckpt.image.block.Block;
 import org.udckpt.image.block.Checksum;
@@ -21,6 +22,8 @@ final class SelfWrittenBlock {
     private final long[] pieces = new long[2 * Slot.PAGES];
     private final BitSet zeros = new BitSet(Slot.PAGES);
     private final PageRuns runs = new PageRuns();
+    /** Null where nobody asks for them. */
+    private final PageHashes hashes;
     private int count;
     private long bytes;
 
@@ -30,6 +33,7 @@ final class SelfWrittenBlock {
         this.writer = writer;
         this.stripe = stripe;
         this.file = file;
+        this.hashes = memory.form().incremental() ? new PageHashes() : null;
     }
 
     /** Goes to the next pages; false when there are none left. */
@@ -47,13 +51,14 @@ final class SelfWrittenBlock {
         return bytes;
     }
 
-    /** Has what is not zero appended, and notes where it is; returns how many bytes that were. */
+    /** Has what must be stored appended, and notes where it is; returns how many bytes that were. */
     long write(BooleanSupplier givenUp) throws IOException {
-        memory.source().look(writer, pieces, count, zeros);
-        runs.find(zeros::get, addresses, (int) (bytes / Range.PAGE));
+        memory.source().look(writer, pieces, count, zeros, hashes == null ? null : hashes.values());
+        runs.find(zeros::get, addresses, (int) (bytes / Range.PAGE), hashes, memory.previous());
         long stored = select();
         int block = stored == 0 ? -1 : append(stored, givenUp);
-        runs.describe(memory.process(), addresses, block, null, stripe.log());
+        runs.describe(memory.process(), addresses, block, hashes, stripe.log());
+        memory.count(runs);
         return stored;
     }
 
@@ -72,7 +77,7 @@ final class SelfWrittenBlock {
     private int append(long stored, BooleanSupplier givenUp) throws IOException {
         long at = stripe.length();
         long[] hash = new long[1];
-        byte[] digest = memory.digests() ? new byte[Checksum.DIGEST_BYTES] : null;
+        byte[] digest = memory.form().integrity() == Manifest.Integrity.SHA256 ? new byte[Checksum.DIGEST_BYTES] : null;
         stripe.append(stored, givenUp, output -> {
             try {
                 hash[0] = memory.source().append(writer, file, at, pieces, count, digest);

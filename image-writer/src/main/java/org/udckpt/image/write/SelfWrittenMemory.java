@@ -14,20 +14,28 @@ final class SelfWrittenMemory {
     private final long bytes;
     private final RangeCursor cursor;
     private final SelfWritingSource source;
-    private final boolean digests;
+    private final ImageForm form;
+    private final ProcessPages previous;
     private final int writers;
     private final AtomicInteger left;
+    private final LongAdder zeroBytes = new LongAdder();
+    private final LongAdder sameBytes = new LongAdder();
     private final LongAdder storedBytes = new LongAdder();
     private final CompletableFuture<MemoryResult> result = new CompletableFuture<>();
     private final long begin = System.nanoTime();
 
-    /** @param digests blocks have one, besides their checksum; @param writers that the source has */
-    SelfWrittenMemory(int process, List<Range> ranges, SelfWritingSource source, boolean digests, int writers) {
+    /**
+     * @param form     of the checkpoint
+     * @param previous what older checkpoints have of it; null: nothing
+     * @param writers  that the source has
+     */
+    SelfWrittenMemory(int process, List<Range> ranges, SelfWritingSource source, ImageForm form, ProcessPages previous, int writers) {
         this.process = process;
         this.bytes = ranges.stream().mapToLong(Range::length).sum();
         this.cursor = new RangeCursor(ranges);
         this.source = source;
-        this.digests = digests;
+        this.form = form;
+        this.previous = previous;
         this.writers = writers;
         this.left = new AtomicInteger(writers);
     }
@@ -48,8 +56,19 @@ final class SelfWrittenMemory {
         return source;
     }
 
-    boolean digests() {
-        return digests;
+    ImageForm form() {
+        return form;
+    }
+
+    ProcessPages previous() {
+        return previous;
+    }
+
+    /** A block is through. */
+    void count(PageRuns runs) {
+        zeroBytes.add(runs.bytes(PageRuns.Kind.ZERO));
+        sameBytes.add(runs.bytes(PageRuns.Kind.SAME));
+        storedBytes.add(runs.bytes(PageRuns.Kind.STORED));
     }
 
     /** Has one writer write, together with the others, until all is written or {@code givenUp}. */
@@ -57,7 +76,6 @@ final class SelfWrittenMemory {
         SelfWrittenBlock block = new SelfWrittenBlock(this, writer, stripe, file);
         while (!givenUp.getAsBoolean() && block.next(cursor)) {
             long stored = block.write(givenUp);
-            storedBytes.add(stored);
             meter.done(block.bytes(), stored);
         }
     }
@@ -68,8 +86,7 @@ final class SelfWrittenMemory {
         if (failure != null) {
             result.completeExceptionally(failure);
         } else if (others == 0) {
-            long stored = storedBytes.sum();
-            result.complete(new MemoryResult(process, bytes, bytes - stored, 0, stored, System.nanoTime() - begin));
+            result.complete(new MemoryResult(process, bytes, zeroBytes.sum(), sameBytes.sum(), storedBytes.sum(), System.nanoTime() - begin));
         }
     }
 }

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -78,13 +79,16 @@ class SelfWritingTest {
         }
 
         @Override
-        public void look(int writer, long[] runs, int count, BitSet zeros) throws IOException {
+        public void look(int writer, long[] runs, int count, BitSet zeros, long[] hashes) throws IOException {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment all = gather(arena, runs, count);
                 assertTrue(all.byteSize() <= 1 << 20, "more than a block");
                 zeros.clear();
                 for (int page = 0; page < all.byteSize() / 4096; page++) {
                     zeros.set(page, all.asSlice(page * 4096L, 4096).mismatch(MemorySegment.ofArray(new byte[4096])) < 0);
+                }
+                if (hashes != null) {
+                    Hashes.best().xxh3Pages(all, (int) (all.byteSize() / 4096), hashes);
                 }
             }
         }
@@ -161,13 +165,44 @@ class SelfWritingTest {
     }
 
     @Test
+    void aChainMayBeWrittenEitherWay() throws Exception {
+        Random random = new Random(Images.seed("SelfWritingTest.chain"));
+        for (int chain = 0; chain < 6; chain++) {
+            WriterOptions any = options(random);
+            WriterOptions how = any.withForm(any.form().withIncremental(true));
+            List<FakeProcess> processes = Images.processes(random, 3);
+            History history = null;
+            for (int i = 0; i < 5; i++) {
+                try (CheckpointWriter writer = CheckpointWriter.create(temp.resolve("chain"), how, history)) {
+                    NodeWriter node = writer.node(0, "host");
+                    node.expect(1 + random.nextInt(3));
+                    List<CompletableFuture<MemoryResult>> results = new ArrayList<>();
+                    for (FakeProcess process : processes) {
+                        results.add(node.memory(process.id, process.ranges(), random.nextInt(4) == 0 ? process : new Writing(process, true)));
+                    }
+                    Manifest manifest = writer.commit(Images.INFO);
+                    history = writer.history();
+                    assertEquals(i == 0, manifest.bases().isEmpty(), manifest.bases().toString());
+                    assertEquals(i == 0, results.stream().mapToLong(result -> result.join().sameBytes()).sum() == 0);
+                    Path checkpoint = temp.resolve("chain").resolve("ckpt-%04d".formatted(manifest.id()));
+                    Images.assertHolds(checkpoint, processes);
+                    try (CheckpointReader reader = CheckpointReader.open(checkpoint, Images.KEY)) {
+                        reader.verify((done, total) -> { });
+                    }
+                }
+                processes.forEach(process -> process.goOn(random));
+            }
+        }
+    }
+
+    @Test
     void whatMustBePackedIsRead() throws Exception {
         Random random = new Random(Images.seed("SelfWritingTest.packed"));
-        for (ImageForm form : List.of(new ImageForm(Manifest.Integrity.XXH3, 1, false), new ImageForm(Manifest.Integrity.SHA256, 0, true))) {
+        for (WriterOptions options : List.of(Images.options().withForm(new ImageForm(Manifest.Integrity.XXH3, 1, false)), Images.encrypted())) {
             FakeProcess process = new FakeProcess(1, random, 20, 30);
             Writing writing = new Writing(process, true);
-            Manifest manifest = write(temp.resolve("c"), Images.options().withForm(form), List.of(writing), List.of(process));
-            assertTrue(writing.readings > 0 && writing.files == null, "it wrote by itself what has to be compressed or held against an older checkpoint");
+            Manifest manifest = write(temp.resolve("c"), options, List.of(writing), List.of(process));
+            assertTrue(writing.readings > 0 && writing.files == null, "it wrote by itself what has to be compressed or encrypted");
             Images.assertHolds(temp.resolve("c").resolve("ckpt-%04d".formatted(manifest.id())), List.of(process));
         }
     }
@@ -206,8 +241,8 @@ class SelfWritingTest {
             }
 
             @Override
-            public void look(int writer, long[] runs, int count, BitSet zeros) throws IOException {
-                torn.look(writer, runs, count, zeros);
+            public void look(int writer, long[] runs, int count, BitSet zeros, long[] hashes) throws IOException {
+                torn.look(writer, runs, count, zeros, hashes);
             }
 
             @Override

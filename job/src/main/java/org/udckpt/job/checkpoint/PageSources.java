@@ -47,8 +47,8 @@ final class PageSources {
         }
 
         @Override
-        public void look(int writer, long[] runs, int count, BitSet zeros) {
-            source.look(writer, runs, count, zeros);
+        public void look(int writer, long[] runs, int count, BitSet zeros, long[] hashes) {
+            source.look(writer, runs, count, zeros, hashes);
         }
 
         @Override

@@ -115,8 +115,8 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     }
 
     @Override
-    public void look(int writer, long[] runs, int count, BitSet zeros) {
-        writers.get(writer).look(runs, count, zeros);
+    public void look(int writer, long[] runs, int count, BitSet zeros, long[] hashes) {
+        writers.get(writer).look(runs, count, zeros, hashes);
     }
 
     @Override

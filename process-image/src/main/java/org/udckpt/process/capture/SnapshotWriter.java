@@ -44,10 +44,14 @@ final class SnapshotWriter {
         timeout.set(JAVA_LONG, 8, LOOK_AFTER);
     }
 
-    void look(long[] runs, int count, BitSet zeros) {
+    void look(long[] runs, int count, BitSet zeros, long[] hashes) {
+        order.set(JAVA_INT, SnapshotOrder.WANTS_HASHES, hashes == null ? 0 : 1);
         carryOut(Layout.ORDER_LOOK, runs, count);
         zeros.clear();
         zeros.or(BitSet.valueOf(order.asSlice(SnapshotOrder.ZEROS, Layout.ORDER_PAGES / 8).toArray(JAVA_BYTE)));
+        if (hashes != null) {
+            MemorySegment.copy(order, JAVA_LONG, Layout.ORDER_HASHES, hashes, 0, 2 * Layout.ORDER_PAGES);
+        }
     }
 
     /** XXH3 of what was appended; its SHA-256 goes to {@code digest} unless that is null. @throws LinuxError of the file system */

@@ -26,8 +26,9 @@ public interface SelfWriting extends MemorySource {
      * @param runs  {address, length} pairs, in multiples of 4096, in extents, at most 256 pages in all
      * @param count of numbers in {@code runs}
      * @param zeros is filled: bit n is page n, counted through all runs
+     * @param hashes is filled with XXH3 (128 bits) of each page, the high number first; null: nobody asks
      */
-    void look(int writer, long[] runs, int count, BitSet zeros);
+    void look(int writer, long[] runs, int count, BitSet zeros, long[] hashes);
 
     /**
      * Appends the runs' bytes, one after the other; parameters as in {@link #look}.

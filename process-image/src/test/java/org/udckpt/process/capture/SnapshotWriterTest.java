@@ -87,11 +87,17 @@ class SnapshotWriterTest {
         assertNull(frozen.snapshot.ready(List.of(file.toString()), direct, true, 1));
         long[] runs = {frozen.pages, 100 * PAGE, frozen.pages + 100 * PAGE, 156 * PAGE};
         BitSet zeros = new BitSet();
-        frozen.snapshot.look(0, runs, 4, zeros);
+        long[] hashes = new long[2 * MOST];
+        frozen.snapshot.look(0, runs, 4, zeros, hashes);
         for (int page = 0; page < MOST; page++) {
             assertEquals(page % 7 == 3, zeros.get(page), "page " + page);
         }
         assertEquals(37, zeros.cardinality(), "pages 3, 10 ... 255");
+        for (int page = 0; page < MOST; page++) {
+            int as = page % 7 == 3 ? 3 : page; // zeros are like zeros, no other two pages are like each other
+            assertArrayEquals(new long[] {hashes[2 * as], hashes[2 * as + 1]}, new long[] {hashes[2 * page], hashes[2 * page + 1]}, "page " + page);
+        }
+        assertEquals(MOST - zeros.cardinality() + 1, java.util.stream.IntStream.range(0, MOST).mapToObj(page -> hashes[2 * page] + " " + hashes[2 * page + 1]).distinct().count());
         byte[] digest = new byte[32];
         long first = frozen.snapshot.append(0, 0, 0, runs, 4, digest);
         assertArrayEquals(MessageDigest.getInstance("SHA-256").digest(expected(0, MOST)), digest);
@@ -186,7 +192,7 @@ class SnapshotWriterTest {
             assertNull(frozen.snapshot.ready(List.of(file.toString()), false, false, 1));
             LinuxError full = assertThrows(LinuxError.class, () -> frozen.snapshot.append(0, 0, 0, new long[] {frozen.pages, 64 * PAGE}, 2, null));
             assertEquals(LinuxError.ENOSPC, full.errno());
-            frozen.snapshot.look(0, new long[] {frozen.pages, PAGE}, 2, new BitSet()); // it takes orders as before
+            frozen.snapshot.look(0, new long[] {frozen.pages, PAGE}, 2, new BitSet(), null); // it takes orders as before
             frozen.assertGoesOn();
         } finally {
             assertEquals(0, new ProcessBuilder("umount", "-l", temp.toString()).start().waitFor());
@@ -199,7 +205,7 @@ class SnapshotWriterTest {
             try (Frozen frozen = new Frozen(target)) {
                 assertNull(frozen.snapshot.ready(List.of(file(temp).toString()), false, false, 1));
                 Syscall.call(Syscall.KILL, frozen.snapshot.pid(), SIGTERM); // blocked: it goes on
-                frozen.snapshot.look(0, new long[] {frozen.pages, PAGE}, 2, new BitSet());
+                frozen.snapshot.look(0, new long[] {frozen.pages, PAGE}, 2, new BitSet(), null);
                 Syscall.call(Syscall.KILL, frozen.snapshot.pid(), SIGKILL);
                 CaptureFailed missed = assertThrows(CaptureFailed.class, () -> frozen.snapshot.append(0, 0, 0, new long[] {frozen.pages, PAGE}, 2, null));
                 assertTrue(missed.getMessage().contains("" + frozen.snapshot.pid()), missed.getMessage());
