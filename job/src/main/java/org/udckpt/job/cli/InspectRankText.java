@@ -1,5 +1,6 @@
 package org.udckpt.job.cli;
 
+import org.udckpt.process.model.ProcessState;
 import org.udckpt.job.look.CheckpointView;
 import org.udckpt.job.look.KernelObjects.Named;
 import org.udckpt.job.look.KindTotal;
@@ -24,7 +25,7 @@ final class InspectRankText {
     }
 
     private void process(ProcessView process) {
-        String parent = process.state().parentPid() == 0 ? "" : ", child of " + process.state().parentPid();
+        String parent = process.state().parentPid() == 0 ? "" : process.state().parentPid() == ProcessState.ADOPTED ? ", parent has ended" : ", child of " + process.state().parentPid();
         System.out.printf("process %d (%s)%s: %s%n", process.state().pid(), process.state().name(), parent, process.state().executable());
         System.out.printf("    in %s, %s stored%n", process.state().workingDirectory(), Durations.bytes(process.stored()));
         process.threads().forEach(thread -> {

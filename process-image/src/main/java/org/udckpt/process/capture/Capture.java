@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -79,8 +80,8 @@ public final class Capture implements AutoCloseable {
                 ranks.add(new RankCapture(root));
             }
             all(ranks, RankCapture::stop);
+            adoptOrphans(ranks);
             all(ranks, RankCapture::read);
-            Kinship.refuseOrphans(ranks.getFirst().processes().getFirst(), request.roots().stream().map(CaptureRequest.Root::pid).collect(Collectors.toSet()));
             all(ranks, rank -> rank.ask(stop.memory));
             stop.readObjects(ranks);
             all(ranks, RankCapture::fork);
@@ -92,6 +93,16 @@ public final class Capture implements AutoCloseable {
         } catch (Error failure) {
             abandon(ranks, stop, failure);
             throw failure;
+        }
+    }
+
+    /** Daemons go with the first rank. All that is the job's stands still when there is no new one. */
+    private static void adoptOrphans(List<RankCapture> ranks) {
+        RankCapture first = ranks.getFirst();
+        Set<Integer> roots = ranks.stream().map(rank -> rank.root.pid()).collect(Collectors.toSet());
+        for (List<Integer> orphans; !(orphans = Kinship.orphans(first.root.pid(), roots)).isEmpty(); ) {
+            List<Integer> found = orphans;
+            all(List.of(first), rank -> rank.adopt(found));
         }
     }
 

@@ -38,7 +38,7 @@ public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean 
 
         /** What the agent was told of the library in a process of the tree; null: nothing. */
         Library library(TracedProcess process) {
-            if (process.parent == null) {
+            if (process.root()) {
                 return new Library(process.namespacePid, ownedDescriptors, ownedRanges, controlDescriptor);
             }
             return descendants.stream().filter(library -> library.namespacePid() == process.namespacePid).findFirst().orElse(null);

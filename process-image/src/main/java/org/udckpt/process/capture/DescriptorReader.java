@@ -47,7 +47,7 @@ final class DescriptorReader {
     /** All descriptors of {@code process}; roots before their children, so that the library's are known in the children. */
     void read(TracedProcess process, CaptureRequest.Root root) {
         terminals.seen(process);
-        int pmi = process.parent == null ? pmi(root) : CaptureRequest.NONE;
+        int pmi = process.root() ? pmi(root) : CaptureRequest.NONE;
         CaptureRequest.Library library = process.library;
         int[] owned = library == null ? new int[0] : library.ownedDescriptors();
         int control = library == null ? CaptureRequest.NONE : library.controlDescriptor();
@@ -79,7 +79,7 @@ final class DescriptorReader {
     }
 
     private long create(OpenDescriptor open, int control, int pmi) {
-        boolean rankItself = open.process().parent == null;
+        boolean rankItself = open.process().root();
         int stream = streams.match(open.fd(), open.stat());
         if (open.fd() == control) {
             return add(id -> new AgentConnection(id, open.openFlags()));

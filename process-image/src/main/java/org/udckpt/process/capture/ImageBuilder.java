@@ -34,7 +34,7 @@ final class ImageBuilder {
         boolean dumpable = injector.check("prctl(PR_GET_DUMPABLE)", Syscall.PRCTL, PR_GET_DUMPABLE) == 1;
         long slack = injector.check("prctl(PR_GET_TIMERSLACK)", Syscall.PRCTL, PR_GET_TIMERSLACK);
         boolean noHugePages = injector.check("prctl(PR_GET_THP_DISABLE)", Syscall.PRCTL, PR_GET_THP_DISABLE, 0, 0, 0, 0) != 0;
-        return new ProcessState(process.namespacePid, process.parent == null ? 0 : process.parent.namespacePid, process.namespaceGroup,
+        return new ProcessState(process.namespacePid, process.orphan ? ProcessState.ADOPTED : process.parent == null ? 0 : process.parent.namespacePid, process.namespaceGroup,
                 process.namespaceSession, process.rank, Files.readLink("/proc/" + snapshot + "/exe"), Files.readLink("/proc/" + snapshot + "/cwd"),
                 Integer.parseInt(Proc.field(process.status, "Umask:"), 8), process.main().name, Proc.bytes("/proc/" + snapshot + "/auxv"), memoryMap,
                 signalActions(process, injector), process.pendingSignals, process.intervalTimers, limits(snapshot),

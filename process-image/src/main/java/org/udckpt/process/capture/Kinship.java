@@ -1,5 +1,8 @@
 package org.udckpt.process.capture;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Proc;
@@ -17,6 +20,8 @@ final class Kinship {
     private static final int SIGCHLD = 17;
     /** comm of the process that starts ranks: the parent of every root. */
     private static final String SHEPHERD = "udckpt-shepherd";
+
+    private static final String OWN_PID = Files.readLink("/proc/self");
 
     private Kinship() {}
 
@@ -39,10 +44,17 @@ final class Kinship {
         }
     }
 
-    /** A session outlives its leader, but nobody can join it again (setsid(2)). {@code ids}: namespace pids of the rank's processes. */
-    static void refuseSession(TracedProcess process, TracedProcess root, java.util.Set<Integer> ids) {
+    /**
+     * A session outlives its leader, but nobody can join it again (setsid(2)): only orphans, and who is below them, are made again by a
+     * process that takes the leader's place. {@code ids}: namespace pids of the rank's processes.
+     */
+    static void refuseSession(TracedProcess process, TracedProcess root, Set<Integer> ids) {
         int session = process.namespaceSession;
-        if (session != root.namespaceSession && !ids.contains(session)) {
+        TracedProcess first = process;
+        while (first.parent != null && first.parent.namespaceSession == session) {
+            first = first.parent;
+        }
+        if (session != root.namespaceSession && !ids.contains(session) && !first.orphan) {
             throw process.refuse("its session " + session + " has lost its leader, so a restart could not put it there; end it first");
         }
     }
@@ -53,8 +65,14 @@ final class Kinship {
 
     /** The process that a root should be like in all that nobody meant to change: its shepherd, or (without one) this process. */
     static int origin(TracedProcess root) {
-        int parent = parent(root.pid);
-        return parent > 0 && SHEPHERD.equals(Proc.text("/proc/" + parent + "/comm").strip()) ? parent : Integer.parseInt(Files.readLink("/proc/self"));
+        int shepherd = shepherd(root.pid);
+        return shepherd > 0 ? shepherd : Integer.parseInt(OWN_PID);
+    }
+
+    /** Of a root; -1: it has none. */
+    private static int shepherd(int root) {
+        int parent = parent(root);
+        return parent > 0 && SHEPHERD.equals(Proc.text("/proc/" + parent + "/comm").strip()) ? parent : -1;
     }
 
     private static int parent(int pid) {
@@ -62,17 +80,15 @@ final class Kinship {
     }
 
     /**
-     * Refuses processes below the shepherd that are nobody's children any more (daemons): a restart would not have them.
-     * Snapshots, which are the shepherd's too, are traced by this process.
+     * Processes below the shepherd that are nobody's children any more (daemons) and still run. Snapshots, and those that were found
+     * before, are traced by this process.
      *
-     * @param roots pids of all ranks
+     * @param roots pids of all ranks; {@code root}: one of them
      */
-    static void refuseOrphans(TracedProcess root, java.util.Set<Integer> roots) {
-        int shepherd = parent(root.pid);
-        if (shepherd != origin(root)) {
-            return;
-        }
-        for (int child : Proc.children(shepherd)) {
+    static List<Integer> orphans(int root, Set<Integer> roots) {
+        int shepherd = shepherd(root);
+        List<Integer> orphans = new ArrayList<>();
+        for (int child : shepherd < 0 ? new int[0] : Proc.children(shepherd)) {
             if (roots.contains(child)) {
                 continue;
             }
@@ -82,10 +98,15 @@ final class Kinship {
             } catch (LinuxError gone) {
                 continue; // it ended meanwhile
             }
-            if (Proc.field(status, "TracerPid:").equals("0") && !Proc.field(status, "State:").startsWith("Z") && !Proc.field(status, "State:").startsWith("X")) {
-                throw root.refuse("process %d (%s) belongs to the job, but its parent has ended (a daemon, or a script's background program), which cannot be checkpointed; end it, or keep its parent"
-                        .formatted(child, Proc.field(status, "Name:")));
+            if (!ours(Proc.field(status, "TracerPid:")) && !Proc.field(status, "State:").startsWith("Z") && !Proc.field(status, "State:").startsWith("X")) {
+                orphans.add(child);
             }
         }
+        return orphans;
+    }
+
+    /** Traced by a thread of this process. Someone else's tracee is refused when it is to be stopped. */
+    private static boolean ours(String tracer) {
+        return !tracer.equals("0") && Proc.numbers("/proc/self/task/" + tracer + "/fd").length > 0;
     }
 }

@@ -42,6 +42,14 @@ final class RankCapture {
         }, ns -> stopNs = ns);
     }
 
+    /** Those below the shepherd that are nobody's children any more. */
+    CompletableFuture<Long> adopt(List<Integer> orphans) {
+        return timed(() -> {
+            orphans.forEach(pid -> stopper.adopt(root.rank(), pid));
+            return null;
+        }, ns -> stopNs += ns);
+    }
+
     /** Everything that is read from outside, and the refusals that follow from it. */
     CompletableFuture<Long> read() {
         return timed(() -> {
@@ -125,11 +133,14 @@ final class RankCapture {
     }
 
     /** A child inherits the library's shared mappings; they are known by device and inode. */
-    private static long[] inherited(TracedProcess process) {
+    private long[] inherited(TracedProcess process) {
         List<Mapping> owned = new ArrayList<>();
-        for (Mapping mapping : process.parent.mappings) {
-            if (mapping.shared() && mapping.file() && process.parent.owns(mapping)) {
-                owned.add(mapping);
+        List<TracedProcess> heirs = process.parent != null ? List.of(process.parent) : processes(); // an orphan has it from anybody
+        for (TracedProcess from : heirs) {
+            for (Mapping mapping : from.mappings == null ? List.<Mapping>of() : from.mappings) { // null: not read yet
+                if (mapping.shared() && mapping.file() && from.owns(mapping)) {
+                    owned.add(mapping);
+                }
             }
         }
         long[] ranges = new long[0];

@@ -41,6 +41,13 @@ final class Stopper {
         stop(new TracedProcess(rank, pid, null));
     }
 
+    /** A tree whose first process has lost its parent. */
+    void adopt(int rank, int pid) {
+        if (known.add(pid) && !over(pid)) {
+            stop(TracedProcess.orphan(rank, pid));
+        }
+    }
+
     private void stop(TracedProcess process) {
         stopped.add(process);
         long deadline = System.nanoTime() + PATIENCE_NS;

@@ -11,6 +11,8 @@ final class TracedProcess {
     final int rank;
     final int pid;
     final TracedProcess parent;
+    /** Its parent has ended, and the shepherd has it now (a daemon): it belongs to the job, but is no rank. */
+    final boolean orphan;
     final List<TracedThread> threads = new ArrayList<>();
     final List<PosixTimer> timers = new ArrayList<>();
 
@@ -35,6 +37,15 @@ final class TracedProcess {
     Snapshot snapshot;
 
     TracedProcess(int rank, int pid, TracedProcess parent) {
+        this(rank, pid, parent, false);
+    }
+
+    static TracedProcess orphan(int rank, int pid) {
+        return new TracedProcess(rank, pid, null, true);
+    }
+
+    private TracedProcess(int rank, int pid, TracedProcess parent, boolean orphan) {
+        this.orphan = orphan;
         this.rank = rank;
         this.pid = pid;
         this.parent = parent;
@@ -42,6 +53,11 @@ final class TracedProcess {
 
     TracedThread main() {
         return threads.getFirst();
+    }
+
+    /** A rank's first process. */
+    boolean root() {
+        return parent == null && !orphan;
     }
 
     boolean owns(Mapping mapping) {

@@ -3,7 +3,7 @@ package org.udckpt.process.model;
 /**
  * One process. Pids, groups and sessions are numbers of the process's own pid namespace.
  *
- * @param parentPid pid of the parent when it is in the image, else 0 (a root: its parent is the shepherd)
+ * @param parentPid pid of the parent when it is in the image, else 0 (a rank: its parent is the shepherd) or {@link #ADOPTED}
  * @param rank of the root whose tree this process belongs to
  * @param executable path of /proc/PID/exe
  * @param name of the process (comm of its main thread)
@@ -29,4 +29,7 @@ public record ProcessState(int pid, int parentPid, int processGroup, int session
         int umask, String name, byte[] auxv, long[] memoryMap, byte[] signalActions, byte[] pendingSignals, long[] intervalTimers,
         long[] limits, int personality, int parentDeathSignal, boolean dumpable, boolean childSubreaper, boolean noNewPrivileges,
         int[] ownedDescriptors, long[] ownedRanges, boolean jobStopped, long timerSlackNs, boolean hugePagesDisabled, String vdsoBuild, int barriers,
-        long vectorPermissions, int oomAdjustment) {}
+        long vectorPermissions, int oomAdjustment) {
+    /** As parent: it has ended, and the shepherd, which reaps its orphans, is the parent now. */
+    public static final int ADOPTED = -1;
+}

@@ -26,6 +26,8 @@ final class ProcessTree {
     private final Set<Integer> pids;
     /** group -> a process that leads it in the place of one that has ended; those that are not in the image -> the parent that waits for them */
     private final Map<Integer, Puppet> leaders = new HashMap<>();
+    /** whose leader has ended -> who took its place, and has ended too, but for one that is a zombie */
+    private final Map<Integer, Puppet> sessions = new HashMap<>();
     private final Map<Puppet, Puppet> borrowed = new LinkedHashMap<>();
 
     ProcessTree(JobImage image, RestoreTarget target, TerminalObjects terminals) {
@@ -53,6 +55,7 @@ final class ProcessTree {
             }
             grow(root, puppet);
         }
+        new Orphans(image, puppets, this::grow).build(children.getOrDefault(ProcessState.ADOPTED, List.of()), sessions);
         joinGroups();
         image.processes().stream().filter(process -> process.session() == process.pid()).forEach(leader -> terminals.foreground(puppets.get(leader.pid())));
         image.zombies().forEach(this::bury);
@@ -101,7 +104,8 @@ final class ProcessTree {
         }
         for (ProcessState process : image.processes()) {
             int group = process.processGroup();
-            boolean outside = !pids.contains(group) && !pids.contains(process.session());
+            boolean outside = !pids.contains(group) && !pids.contains(process.session())
+                    && (group == process.session() || !sessions.containsKey(process.session()));
             if (group == process.pid() || outside) {
                 continue; // a group of the launcher's: the new launcher's takes its place
             }
@@ -144,9 +148,10 @@ final class ProcessTree {
 
     private void bury(Zombie zombie) {
         Puppet parent = parent(zombie);
-        try (Puppet dead = leaders.containsKey(zombie.pid()) ? leaders.get(zombie.pid()) : parent.fork(parent.rank(), zombie.pid())) {
+        boolean leader = sessions.containsKey(zombie.pid());
+        try (Puppet dead = leader ? sessions.get(zombie.pid()) : leaders.containsKey(zombie.pid()) ? leaders.get(zombie.pid()) : parent.fork(parent.rank(), zombie.pid())) {
             int group = zombie.processGroup();
-            if (group == zombie.pid() || pids.contains(group) || leaders.containsKey(group)) { // waitpid(2) finds it by its group
+            if (!leader && (group == zombie.pid() || pids.contains(group) || leaders.containsKey(group))) { // waitpid(2) finds it by its group
                 dead.call("process group of a child that had ended", Syscall.SETPGID, 0, group);
             }
             dead.end(zombie.waitStatus());
