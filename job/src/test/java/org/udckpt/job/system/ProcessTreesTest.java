@@ -55,8 +55,8 @@ class ProcessTreesTest {
     /** What a script has left in the background: it belongs to the shepherd, in the script's session and in one of its own. */
     @Test
     void daemons() throws Exception {
-        String counter = "i=0; while [ $i -lt 200 ] || [ ! -e @/finish ]; do i=$((i+1)); [ $i -le 200 ] && echo $i >> @/$0.log; sleep 0.01; done; mv @/$0.log @/$0.done";
-        String script = "rm -f @/*.done; (setsid sh -c '" + counter + "' one &) ; (sh -c '" + counter + "' two &); echo started;"
+        String counter = "exec >> @/$0.log; i=0; while [ $i -lt 200 ] || [ ! -e @/finish ]; do i=$((i+1)); [ $i -le 200 ] && echo $i; sleep 0.01; done; mv @/$0.log @/$0.done";
+        String script = "rm -f @/*.done @/*.log; (setsid sh -c '" + counter + "' one &) ; (sh -c '" + counter + "' two &); echo started;"
                 + " while [ ! -e @/one.done ] || [ ! -e @/two.done ]; do sleep 0.02; done; echo result $(cat @/one.done @/two.done | cksum)";
         program("daemons", List.of("/bin/bash", "-c", script));
     }
