@@ -21,10 +21,10 @@ import org.udckpt.job.store.StopTimesRow;
 class LiveWriteTest {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** 2 ranks of 16 MiB at 16 MiB a second: there is time to look. */
+    /** 2 ranks of 16 MiB at 5 MiB a second: there is time to look, on a busy machine too. */
     @Test
     void theWriteIsToBeSeen() throws Exception {
-        try (RunningJob job = RunningJob.ballast(16, "--max-rate", "16M", "--buffer", "4M")) {
+        try (RunningJob job = RunningJob.ballast(16, "--max-rate", "5M", "--buffer", "4M")) {
             assertFalse(job.status().has("write"));
             Process checkpoint = job.commands.start("checkpoint", "checkpoint", "job", "--log-json");
             job.await("the write", () -> job.status().path("write").path("bytes_done").asLong() > 0);
