@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The main job: an unmodified MPICH program goes on, life after life, on other LIDs and QPNs, to the same answer. */
 @Timeout(500)
 class ChainTest {
-    private static final int GENERATIONS = 5;
+    private static final int GENERATIONS = 3; // a restart of a restarted job is what differs; MpiStressTest has ten
     private static final int LINES_PER_LIFE = 4;
     private static final String[] SOLVE = {"--grid", "8", "--solves", "60", "--iterations", "100"};
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -29,7 +29,7 @@ class ChainTest {
     Path directory;
 
     @Test
-    void fiveGenerationsGiveTheSameAnswer() throws Exception {
+    void generationsGiveTheSameAnswer() throws Exception {
         try (Udckpts udckpts = new Udckpts(directory)) {
             List<String> whole = udckpts.start(run("whole")).await(200).output().lines().toList();
             assertTrue(whole.getLast().startsWith("checksum "), whole.toString());
