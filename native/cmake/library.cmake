@@ -20,9 +20,10 @@ file(GLOB LIBRARY_SOURCES CONFIGURE_DEPENDS ${LIBRARY_PARTS})
 add_library(udckpt SHARED ${LIBRARY_SOURCES})
 add_dependencies(udckpt layout)
 target_compile_options(udckpt PRIVATE $<$<COMPILE_LANGUAGE:C>:-O2 -fno-semantic-interposition>)
-# In the paths of data each instruction counts: no pairs of members gathered in vector registers.
+# In the paths of data each instruction counts: no pairs of members gathered in vector registers, and memory is compared with 0
+# where it is (what GCC 12 makes of that otherwise is a load and a test).
 set_source_files_properties(${ROOT}/ud-virt/src/main/c/virtual_send.c ${ROOT}/ud-virt/src/main/c/virtual_receive.c
-  ${ROOT}/ud-virt/src/main/c/virtual_poll.c ${ROOT}/rc-virt/src/main/c/rc_send.c PROPERTIES COMPILE_OPTIONS -fno-tree-slp-vectorize)
+  ${ROOT}/ud-virt/src/main/c/virtual_poll.c ${ROOT}/rc-virt/src/main/c/rc_send.c PROPERTIES COMPILE_OPTIONS "-fno-tree-slp-vectorize;-fno-peephole2")
 # It runs where a sanitizer's own state is that of a process stopped anywhere.
 set_source_files_properties(${ROOT}/process-image/src/main/c/snapshot_writer.c PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
 set(LIBRARY_EXPORTS ${ROOT}/native/src/main/c/interposer.map)

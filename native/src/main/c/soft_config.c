@@ -89,19 +89,20 @@ static int check_room(unsigned long lid, unsigned long lids)
 
 static int read_environment(struct soft_config *config)
 {
-    unsigned long lid = 1, seed = 0, devices = 1, ports = 1;
+    unsigned long lid = 1, seed = 0, devices = 1, ports = 1, first_key = 0;
     *config = (struct soft_config){.qpn_first = SOFT_QPN_FIRST, .qpn_last = SOFT_QPN_LAST};
     if (read_number("UDCKPT_SOFT_LID", 1, SOFT_LID_MAX, &lid) || read_qpns(&config->qpn_first, &config->qpn_last) ||
         read_number("UDCKPT_SOFT_DEVICES", 1, SOFT_DEVICES_MAX, &devices) || read_number("UDCKPT_SOFT_PORTS", 1, SOFT_PORTS_MAX, &ports) ||
         read_network(config) || read_percent("UDCKPT_SOFT_LOSS", &config->loss) ||
         read_percent("UDCKPT_SOFT_DUPLICATE", &config->duplicate) ||
         read_percent("UDCKPT_SOFT_REORDER", &config->reorder) ||
-        read_number("UDCKPT_SOFT_SEED", 0, ~0ul, &seed))
+        read_number("UDCKPT_SOFT_SEED", 0, ~0ul, &seed) || read_number("UDCKPT_SOFT_KEYS", 1, SOFT_FIRST_KEY_MAX, &first_key))
         return EINVAL;
     config->lid = (uint16_t) lid;
     config->devices = (unsigned) devices;
     config->ports = (unsigned) ports;
     config->seed = seed;
+    config->first_key = (uint32_t) first_key;
     return check_room(lid, devices * ports);
 }
 

@@ -8,6 +8,7 @@
 #define SOFT_QPN_LAST 0xffffu
 #define SOFT_DEVICES_MAX 8u
 #define SOFT_PORTS_MAX 4u
+#define SOFT_FIRST_KEY_MAX 0xffffu
 
 struct soft_config {
     uint16_t lid; /* of the first port of the first device; in an open context, of the first port of its own */
@@ -17,6 +18,7 @@ struct soft_config {
     uint32_t doorbell_network; /* of the addresses that wake sleepers for solicited sends; 0 = none */
     double loss, duplicate, reorder; /* per cent of datagrams sent */
     uint64_t seed;
+    uint32_t first_key; /* where each context begins to count its memory keys; 0 = another place each time */
 };
 
 /* The configuration in force, read from the environment on first use; NULL when that is wrong (a

@@ -180,7 +180,7 @@ static struct ibv_context *open_device(struct ibv_device *device)
     context->config.lid = (uint16_t) (config->lid + (unsigned) place * config->ports);
     context->objects.next = context->objects.previous = &context->objects;
     context->async_last = &context->async_first;
-    context->mr_next = first_key_slot();
+    context->mr_next = config->first_key ? config->first_key : first_key_slot();
     context->mr_chunks = calloc(SOFT_MR_CHUNKS, sizeof *context->mr_chunks);
     base->device = device;
     base->cmd_fd = -1;

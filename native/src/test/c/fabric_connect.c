@@ -89,8 +89,9 @@ struct end_pair make_pair(struct pair_options o)
 
 int post(struct end *from, struct end *to, struct operation o)
 {
-    struct ibv_sge sge = sge_at(from, o.local, o.length);
-    struct ibv_send_wr wr = {.wr_id = o.id, .sg_list = &sge, .num_sge = 1, .opcode = o.opcode, .send_flags = o.flags, .imm_data = htonl(o.immediate)}, *bad;
+    uint32_t first = o.halved ? o.length / 2 : o.length;
+    struct ibv_sge sges[] = {sge_at(from, o.local, first), sge_at(from, o.local + first, o.length - first)};
+    struct ibv_send_wr wr = {.wr_id = o.id, .sg_list = sges, .num_sge = o.halved ? 2 : 1, .opcode = o.opcode, .send_flags = o.flags, .imm_data = htonl(o.immediate)}, *bad;
     uint64_t address = (uintptr_t) to->memory + o.remote;
     uint32_t rkey = o.rkey ? o.rkey : to->mr->rkey;
     if (o.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || o.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {

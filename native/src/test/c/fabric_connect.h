@@ -36,6 +36,7 @@ struct operation {
     uint32_t immediate;
     uint64_t compare_add, swap;
     uint32_t rkey; /* 0: that of to's memory */
+    int halved;    /* as two elements */
 };
 int post(struct end *from, struct end *to, struct operation operation);
 /* Polls both ends until `count` completions came to `cq`, or 20 seconds passed. */

@@ -3,19 +3,26 @@
 #include "rc_keys.h"
 #include "virtual.h"
 
-/* A posted send, recorded until it has completed, in the device's own form; only where the device does not borrow. */
+/* A posted send, recorded until it has completed, in the device's own form; only where the device does not borrow. As of a
+ * receive (virtual_work.h), what is the same for every request of one element is in `posted` from the beginning. */
 struct rc_request {
     struct ibv_send_wr posted; /* sg_list: sges; the first member, so that its address is the slot's */
     struct work work;
-    uint32_t rkey; /* the job's: `posted` has the one of this life */
+    uint32_t atomic_rkey;      /* the job's: `posted` has the one of this life */
+    unsigned flags;            /* the job's: the device is asked to signal each */
+    unsigned always;           /* of the queue pair: IBV_SEND_SIGNALED when it signals all */
     struct ibv_sge sges[];     /* with the keys of this life; behind them inline data */
 };
+
+/* Where the job's remote key is kept: `wr.rdma` ends with four bytes of padding, next to the key of this life. */
+enum { RC_RDMA_PADDING = offsetof(struct ibv_send_wr, wr.rdma.rkey) + 4 };
+_Static_assert(offsetof(struct ibv_send_wr, wr.rdma.rkey) == offsetof(struct ibv_send_wr, wr.rdma) + 8, "16 bytes with the padding");
+_Static_assert(sizeof(((struct ibv_send_wr *)0)->wr) >= 16, "16 bytes with the padding");
 
 struct v_rc {
     struct ibv_qp_attr attributes; /* as the job set them: peer and address are virtual ones */
     int to_init, to_rtr, to_rts;   /* masks of the transitions, 0 before each */
-    uint32_t requests_head, requests_mask, stride, max_sges, max_inline; /* places as in struct receive_ring */
-    char *requests;                  /* ring of struct rc_request, in the order of posting; none with a borrowing device */
+    uint32_t max_inline;
     const struct rc_peer_keys *keys; /* of the peer's process; NULL: they are the device's own */
     void *memory; /* of the old life's device, while a new one is made; and which device that was */
     const struct verbs_device *remembered;
@@ -23,15 +30,14 @@ struct v_rc {
     struct rc_kept *kept;            /* with a borrowing device, while a life is rebuilt */
 };
 
-static inline struct rc_request *rc_request_at(const struct v_rc *rc, uint32_t place)
+/* In the order of posting. */
+static inline struct rc_request *rc_request_at(const struct work_ring *requests, uint32_t place)
 {
-    return (struct rc_request *)(rc->requests + (place & rc->requests_mask));
+    return (struct rc_request *)(requests->works + (place & requests->mask));
 }
 
-static inline char *rc_inline_data(const struct v_rc *rc, struct rc_request *request)
-{
-    return (char *)(request->sges + rc->max_sges);
-}
+/* rc_keys.c: whose remote keys its requests name; NULL: they are the device's own. */
+void rc_set_keys(struct v_qp *qp, const struct rc_peer_keys *keys);
 
 /* rc_qp.c: what virtual_qp.c does not know about. These return 0 or an errno. */
 int rc_make(struct v_qp *qp, const struct ibv_qp_cap *cap);
@@ -46,8 +52,10 @@ void rc_untranslate_requests(struct v_qp *qp); /* the records' local keys are th
 /* rc_peer.c: where the virtual peer is now; fills in dest_qp_num and ah_attr. 0 or an errno. */
 int rc_find_peer(struct v_qp *qp, struct ibv_qp_attr *real);
 
-/* rc_send.c. The gate has been passed, and is left here. */
-int rc_post_send(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+/* rc_send.c. The gate has been passed, and is left here; the first two are short for usual requests (virtual_paths.h). */
+int rc_post_plain(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int rc_post_translated(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int rc_post_list(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int rc_post_again(struct v_qp *qp); /* in a new life; 0, or -1 with errno */
 unsigned rc_outstanding(const struct v_qp *qp);
 /* The device's completion queue has room for the completions that the job did not ask for, too. 0 or an errno. */

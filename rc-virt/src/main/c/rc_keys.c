@@ -1,5 +1,6 @@
 #include "rc_keys.h"
 #include "control.h"
+#include "rc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -91,6 +92,8 @@ int rc_keys_publish(uint32_t virtual_key, uint32_t real_key)
 {
     pthread_mutex_lock(&mutex);
     int error = open_own();
+    if (!error && own && virtual_key != real_key)
+        __atomic_store_n(&own->differ, 1, __ATOMIC_RELEASE); /* before anybody has been told this one */
     if (!error && own)
         error = put(virtual_key, real_key);
     pthread_mutex_unlock(&mutex);
@@ -121,6 +124,7 @@ static struct rc_peer_keys *map_peer(int rank)
         return NULL;
     }
     peer->slots = slots_of(header);
+    peer->differ = &header->differ;
     peer->rank = rank;
     peer->next = peers;
     peers = peer;
@@ -137,6 +141,13 @@ const struct rc_peer_keys *rc_keys_of(int rank)
         peer = map_peer(rank);
     pthread_mutex_unlock(&mutex);
     return peer;
+}
+
+void rc_set_keys(struct v_qp *qp, const struct rc_peer_keys *keys)
+{
+    static const uint32_t none_differ;
+    qp->rc->keys = keys;
+    qp->peer_keys_differ = keys ? keys->differ : &none_differ;
 }
 
 /* A restored process has reservations in the place of the mappings (docs/restore.md). */

@@ -9,6 +9,7 @@
 
 struct rc_peer_keys {
     const uint64_t *slots; /* virtual key << 32 | real key; 0: end of the probe */
+    const uint32_t *differ; /* 0 while each pair's keys are the same */
     int rank;
     struct rc_peer_keys *next;
 };

@@ -35,6 +35,6 @@ int rc_find_peer(struct v_qp *qp, struct ibv_qp_attr *real)
     virtual_aim(&real->ah_attr, from, entry.real_lid, address_real_gid(entry.real_lid));
     real->dest_qp_num = entry.real_qpn;
     if (!virtual_lending())
-        qp->rc->keys = rc_keys_of((int)entry.rank);
+        rc_set_keys(qp, rc_keys_of((int)entry.rank));
     return 0;
 }

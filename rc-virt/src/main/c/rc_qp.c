@@ -6,25 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int make_requests(struct v_qp *qp, const struct ibv_qp_cap *cap)
+static int make_requests(struct v_qp *qp, const struct ibv_qp_cap *cap, int all_signaled)
 {
     struct v_rc *rc = qp->rc;
-    rc->max_sges = cap->max_send_sge ? cap->max_send_sge : 1; /* inline data are named by one, too */
+    struct work_ring *ring = &qp->requests;
+    ring->max_sges = cap->max_send_sge ? cap->max_send_sge : 1; /* inline data are named by one, too */
     rc->max_inline = cap->max_inline_data;
-    rc->requests = virtual_make_ring(cap->max_send_wr, sizeof(struct rc_request) + rc->max_sges * sizeof(struct ibv_sge) + rc->max_inline,
-                                     &rc->requests_mask, &rc->stride);
-    for (uint32_t at = 0; rc->requests && at <= rc->requests_mask; at += rc->stride) {
-        struct rc_request *request = rc_request_at(rc, at);
+    ring->works = virtual_make_ring(cap->max_send_wr, sizeof(struct rc_request) + ring->max_sges * sizeof(struct ibv_sge) + rc->max_inline,
+                                    &ring->mask, &ring->stride);
+    for (uint32_t at = 0; ring->works && at <= ring->mask; at += ring->stride) {
+        struct rc_request *request = rc_request_at(ring, at);
         request->posted.wr_id = (uintptr_t)&request->work;
         request->posted.sg_list = request->sges;
+        request->posted.num_sge = 1;
+        request->always = all_signaled ? IBV_SEND_SIGNALED : 0;
     }
-    return rc->requests ? 0 : ENOMEM;
+    return ring->works ? 0 : ENOMEM;
 }
 
 void rc_name_requests(struct v_qp *qp)
 {
-    for (uint32_t at = 0; at <= qp->rc->requests_mask; at += qp->rc->stride)
-        rc_request_at(qp->rc, at)->work.number = qp->qp.qp_num | NUMBER_OF_CONNECTION;
+    for (uint32_t at = 0; at <= qp->requests.mask; at += qp->requests.stride)
+        rc_request_at(&qp->requests, at)->work.number = qp->qp.qp_num | NUMBER_OTHER | NUMBER_OF_CONNECTION;
 }
 
 /* Written by the first connection only: other threads read it without a lock (ibv_post_send is inline). */
@@ -39,10 +42,12 @@ int rc_make(struct v_qp *qp, const struct ibv_qp_cap *cap)
     qp->rc = calloc(1, sizeof *qp->rc);
     if (!qp->rc)
         return ENOMEM;
-    post_any_from_now_on(qp->qp.context, virtual_lending() ? virtual_lending()->post_any : virtual_post_any);
-    if (virtual_lending())
+    if (virtual_lending()) {
+        post_any_from_now_on(qp->qp.context, virtual_lending()->post_any);
         return 0;
-    int error = make_requests(qp, cap);
+    }
+    rc_set_keys(qp, NULL);
+    int error = make_requests(qp, cap, qp->wanted.sq_sig_all);
     if (!error)
         error = rc_reserve_completions((struct v_cq *)qp->qp.send_cq, (int)cap->max_send_wr);
     return error ? error : rc_keys_open();
@@ -52,9 +57,9 @@ void rc_free(struct v_qp *qp)
 {
     if (!qp->rc)
         return;
-    if (qp->rc->requests)
+    if (qp->requests.works)
         rc_reserve_completions((struct v_cq *)qp->qp.send_cq, -(int)qp->wanted.cap.max_send_wr);
-    free(qp->rc->requests);
+    free(qp->requests.works);
     free(qp->rc->memory);
     free(qp->rc);
     qp->rc = NULL;
@@ -85,12 +90,14 @@ static void record(struct v_rc *rc, const struct ibv_qp_attr *from, int mask)
 }
 
 /* What a restart does again: the job's masks, without what was a condition of that moment. */
-static void record_transition(struct v_rc *rc, enum ibv_qp_state state, int mask)
+static void record_transition(struct v_qp *qp, enum ibv_qp_state state, int mask)
 {
+    struct v_rc *rc = qp->rc;
     mask &= ~(IBV_QP_CUR_STATE | IBV_QP_PATH_MIG_STATE);
     switch (state) {
-    case IBV_QPS_RESET: *rc = (struct v_rc){.requests = rc->requests, .requests_head = rc->requests_head, .requests_mask = rc->requests_mask,
-                                            .max_sges = rc->max_sges, .max_inline = rc->max_inline, .stride = rc->stride};
+    case IBV_QPS_RESET:
+        *rc = (struct v_rc){.max_inline = rc->max_inline};
+        rc_set_keys(qp, NULL);
         break;
     case IBV_QPS_INIT: rc->to_init |= mask; break;
     case IBV_QPS_RTR: rc->to_rtr = mask; break;
@@ -122,7 +129,7 @@ int rc_modify(struct v_qp *qp, const struct ibv_qp_attr *attributes, struct ibv_
         virtual_lending()->name_peer(qp->real, attributes->dest_qp_num, attributes->ah_attr.dlid);
     record(qp->rc, attributes, mask);
     if (mask & IBV_QP_STATE)
-        record_transition(qp->rc, attributes->qp_state, mask);
+        record_transition(qp, attributes->qp_state, mask);
     return 0;
 }
 
@@ -135,6 +142,6 @@ void rc_answer_query(const struct v_qp *qp, struct ibv_qp_attr *attributes)
 
 void rc_forget_requests(struct v_qp *qp)
 {
-    for (uint32_t at = 0; qp->rc->requests && at <= qp->rc->requests_mask; at += qp->rc->stride)
-        rc_request_at(qp->rc, at)->work.state = WORK_FREE;
+    for (uint32_t at = 0; qp->requests.works && at <= qp->requests.mask; at += qp->requests.stride)
+        rc_request_at(&qp->requests, at)->work.state = WORK_FREE;
 }

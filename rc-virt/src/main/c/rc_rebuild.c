@@ -44,7 +44,7 @@ static void remind(struct v_qp *qp)
 int rc_rebuild_state(struct v_qp *qp)
 {
     qp->rc->unfinished = 1;
-    qp->rc->keys = NULL;
+    rc_set_keys(qp, NULL);
     if (!virtual_lending() && (errno = rc_keys_open())) /* peers look for it, whatever is in it */
         return -1;
     if (qp->qp.state == IBV_QPS_RESET)

@@ -3,6 +3,7 @@
  * for each, and those that the job did not ask for end in virtual_poll.c. The record holds the request in the device's own
  * form, so the device is given the record and nothing is copied twice. */
 #include "rc.h"
+#include "virtual_paths.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,18 +20,23 @@ static inline int is_usual(enum ibv_wr_opcode opcode)
     return (unsigned)opcode <= IBV_WR_RDMA_READ;
 }
 
-static int check(const struct v_rc *rc, const struct ibv_send_wr *wr)
+static int check(const struct v_qp *qp, const struct ibv_send_wr *wr)
 {
-    if (UNLIKELY(wr->num_sge < 0 || (uint32_t)wr->num_sge > rc->max_sges))
+    if (UNLIKELY(wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->requests.max_sges))
         return EINVAL;
     return is_usual(wr->opcode) || is_atomic(wr->opcode) ? 0 : EOPNOTSUPP;
 }
 
-/* Returns 0, or EINVAL when the data do not fit. */
-static int copy_inline(const struct v_rc *rc, struct rc_request *request, const struct ibv_send_wr *wr)
+static inline char *inline_data(const struct v_qp *qp, struct rc_request *request)
 {
-    char *data = rc_inline_data(rc, request), *to = data;
-    uint32_t left = rc->max_inline;
+    return (char *)(request->sges + qp->requests.max_sges);
+}
+
+/* Makes one element of all, or none of no bytes. Returns 0, or EINVAL when the data do not fit. */
+static int copy_inline(const struct v_qp *qp, struct rc_request *request, const struct ibv_send_wr *wr)
+{
+    char *data = inline_data(qp, request), *to = data;
+    uint32_t left = qp->rc->max_inline;
     for (int i = 0; i < wr->num_sge; i++) {
         if (wr->sg_list[i].length > left)
             return EINVAL;
@@ -38,14 +44,9 @@ static int copy_inline(const struct v_rc *rc, struct rc_request *request, const 
         to += wr->sg_list[i].length;
         left -= wr->sg_list[i].length;
     }
-    request->sges[0] = (struct ibv_sge){(uintptr_t)data, rc->max_inline - left, 0};
-    request->posted.num_sge = left < rc->max_inline;
+    request->sges[0] = (struct ibv_sge){(uintptr_t)data, (uint32_t)(to - data), 0};
+    count_pieces(&request->work, WORK_SEND, to != data);
     return 0;
-}
-
-static inline struct rc_request *next_slot(struct v_rc *rc)
-{
-    return rc_request_at(rc, __atomic_fetch_add(&rc->requests_head, rc->stride, __ATOMIC_RELAXED));
 }
 
 static inline int is_outstanding(const struct rc_request *request)
@@ -53,45 +54,61 @@ static inline int is_outstanding(const struct rc_request *request)
     return __atomic_load_n(&request->work.state, __ATOMIC_ACQUIRE) != WORK_FREE;
 }
 
-/* All but the elements and the remote key. `always` is the queue pair's. */
-static inline void record_head(struct rc_request *request, const struct ibv_send_wr *wr, uint32_t always)
+/* All but the elements and what names the peer's memory. */
+static inline void record_head(struct rc_request *request, const struct ibv_send_wr *wr)
 {
     struct ibv_send_wr *posted = &request->posted;
-    _Static_assert(offsetof(struct ibv_send_wr, wr) == offsetof(struct ibv_send_wr, num_sge) + 16, "num_sge, opcode, flags, immediate data");
-    __atomic_store_n(&request->work.state, wr->send_flags | always, __ATOMIC_RELAXED);
+    uint64_t flags_and_immediate;
+    _Static_assert(offsetof(struct ibv_send_wr, imm_data) == offsetof(struct ibv_send_wr, send_flags) + 4, "copied as one");
+    memcpy(&flags_and_immediate, &wr->send_flags, sizeof flags_and_immediate);
     request->work.wr_id = wr->wr_id;
-    posted->next = NULL;
-    memcpy(&posted->num_sge, &wr->num_sge, 16);
-    posted->send_flags |= IBV_SEND_SIGNALED;
-    posted->wr.rdma.remote_addr = wr->wr.rdma.remote_addr;
+    request->flags = (unsigned)flags_and_immediate;
+    flags_and_immediate |= IBV_SEND_SIGNALED; /* x86 is little-endian */
+    posted->opcode = wr->opcode;
+    memcpy(&posted->send_flags, &flags_and_immediate, sizeof flags_and_immediate);
 }
 
-static void record_rdma(const struct v_rc *rc, struct rc_request *request, const struct ibv_send_wr *wr)
+typedef uint32_t quad __attribute__((vector_size(16)));
+typedef quad loose_quad __attribute__((aligned(4), may_alias));
+
+/* The address, and the key twice: the second is the job's, when the first becomes that of this life. */
+static inline void record_rdma(struct rc_request *request, const struct ibv_send_wr *wr)
 {
-    request->rkey = wr->wr.rdma.rkey;
-    request->posted.wr.rdma.rkey = rc_real_key(rc->keys, request->rkey);
+    quad from = *(const loose_quad *)&wr->wr.rdma;
+    *(loose_quad *)&request->posted.wr.rdma = __builtin_shuffle(from, (quad){0, 1, 2, 2});
+}
+
+static void record_atomic(struct rc_request *request, const struct ibv_send_wr *wr)
+{
+    request->posted.wr.atomic = wr->wr.atomic;
+    request->atomic_rkey = wr->wr.atomic.rkey;
+}
+
+/* Puts the key of this life in. */
+static void translate_rkey(const struct v_rc *rc, struct rc_request *request)
+{
+    uint32_t key;
+    memcpy(&key, (char *)&request->posted + RC_RDMA_PADDING, sizeof key);
+    if (is_atomic(request->posted.opcode))
+        request->posted.wr.atomic.rkey = rc_real_key(rc->keys, request->atomic_rkey);
+    else
+        request->posted.wr.rdma.rkey = rc_real_key(rc->keys, key);
 }
 
 static void record_elements(struct rc_request *request, const struct ibv_send_wr *wr)
 {
     for (int i = 0; i < wr->num_sge; i++) /* no memcpy: of none there may be no list */
         request->sges[i] = wr->sg_list[i];
+    count_pieces(&request->work, WORK_SEND, wr->num_sge);
     if (keys_differ())
         virtual_translate_sges(request->sges, (uint32_t)wr->num_sge);
 }
 
-static void record_atomic(const struct v_rc *rc, struct rc_request *request, const struct ibv_send_wr *wr)
-{
-    request->posted.wr.atomic = wr->wr.atomic;
-    request->rkey = wr->wr.atomic.rkey;
-    request->posted.wr.atomic.rkey = rc_real_key(rc->keys, request->rkey);
-}
-
 /* A poller that was interrupted between the device's completion and ours still holds a slot: it is passed by. NULL: all are taken. */
-static struct rc_request *free_slot(struct v_rc *rc)
+static struct rc_request *free_slot(struct work_ring *ring)
 {
-    for (uint32_t at = 0; at <= rc->requests_mask; at += rc->stride) {
-        struct rc_request *request = next_slot(rc);
+    for (uint32_t at = 0; at <= ring->mask; at += ring->stride) {
+        struct rc_request *request = draw_slot(ring);
         if (claim_work(&request->work, WORK_SEND))
             return request;
     }
@@ -101,20 +118,20 @@ static struct rc_request *free_slot(struct v_rc *rc)
 /* Any request. Returns 0 or an errno. */
 static int record(struct v_qp *qp, const struct ibv_send_wr *wr, struct rc_request **recorded)
 {
-    struct v_rc *rc = qp->rc;
-    int error = check(rc, wr);
+    int error = check(qp, wr);
     if (UNLIKELY(error))
         return error;
-    struct rc_request *request = *recorded = free_slot(rc);
+    struct rc_request *request = *recorded = free_slot(&qp->requests);
     if (UNLIKELY(!request))
         return ENOMEM;
-    record_head(request, wr, LOOK_AT(qp->always));
+    record_head(request, wr);
     if (is_atomic(wr->opcode))
-        record_atomic(rc, request, wr);
+        record_atomic(request, wr);
     else
-        record_rdma(rc, request, wr);
+        record_rdma(request, wr);
+    translate_rkey(qp->rc, request);
     if (wr->send_flags & IBV_SEND_INLINE)
-        error = copy_inline(rc, request, wr);
+        error = copy_inline(qp, request, wr);
     else
         record_elements(request, wr);
     if (UNLIKELY(error))
@@ -125,11 +142,12 @@ static int record(struct v_qp *qp, const struct ibv_send_wr *wr, struct rc_reque
 /* Hands a recorded request to the device of this life. Returns 0 or an errno. */
 static int submit(struct v_qp *qp, struct rc_request *request)
 {
-    struct ibv_send_wr *bad;
-    return abs(post_real_send(qp->real, &request->posted, &bad));
+    struct ibv_send_wr *bad, copy = request->posted;
+    copy.num_sge = (int)pieces_of(__atomic_load_n(&request->work.state, __ATOMIC_RELAXED));
+    return abs(qp->real->context->ops.post_send(qp->real, &copy, &bad));
 }
 
-__attribute__((noinline)) static int post_list(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+__attribute__((noinline)) int rc_post_list(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
     int error = 0;
     for (; wr; wr = wr->next) {
@@ -147,9 +165,10 @@ __attribute__((noinline)) static int post_list(struct v_qp *qp, struct ibv_send_
     return error;
 }
 
-__attribute__((cold, noinline)) static int post_refused(struct rc_request *request, int error, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+/* The device has named the record that it was given (ibv_post_send(3)). */
+__attribute__((cold, noinline)) static int post_refused(int error, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-    free_work(&request->work);
+    free_work(&((struct rc_request *)*bad)->work);
     *bad = wr;
     gate_leave();
     return abs(error);
@@ -157,71 +176,69 @@ __attribute__((cold, noinline)) static int post_refused(struct rc_request *reque
 
 /* One request of one piece. It calls the device and nothing else, and what only the way back from a refusal needs stays in
  * memory: so no register is saved for every request. */
-static inline __attribute__((always_inline)) int post_one(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad, int keyed)
+static inline __attribute__((always_inline)) int post_one(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad, int translated)
 {
-    struct v_rc *rc = qp->rc;
-    uint32_t rkey = wr->wr.rdma.rkey, key = keyed ? wr->sg_list->lkey : 0;
-    if (UNLIKELY((keyed && !translate_near(&key)) || !rc_translate_near(rc->keys, &rkey)))
-        return post_list(qp, wr, bad);
-    struct rc_request *request = next_slot(rc);
+    uint32_t rkey = wr->wr.rdma.rkey;
+    if (translated && UNLIKELY(!rc_translate_near(qp->rc->keys, &rkey)))
+        return rc_post_list(qp, wr, bad);
+    struct rc_request *request = draw_slot(&qp->requests);
     if (UNLIKELY(!claim_work(&request->work, WORK_SEND)))
-        return post_list(qp, wr, bad);
-    struct rc_request *volatile kept = request;
+        return rc_post_list(qp, wr, bad);
     struct ibv_send_wr *volatile kept_wr = wr, **volatile kept_bad = bad;
-    record_head(request, wr, LOOK_AT(qp->always));
-    request->rkey = wr->wr.rdma.rkey;
-    request->posted.wr.rdma.rkey = rkey;
-    request->sges[0] = *wr->sg_list;
-    if (keyed)
-        request->sges[0].lkey = key;
-    int error = post_real_send(qp->real, &request->posted, bad);
+    record_head(request, wr);
+    record_rdma(request, wr);
+    if (!translated) {
+        request->sges[0] = *wr->sg_list;
+    } else if (UNLIKELY(!translate_element(&request->sges[0], wr->sg_list))) {
+        free_work(&request->work);
+        return rc_post_list(qp, wr, bad);
+    }
+    if (translated)
+        request->posted.wr.rdma.rkey = rkey;
+    int error = LOOK_AT(virtual_calls.post_send)(qp->real, &request->posted, bad);
     if (UNLIKELY(error))
-        return post_refused(kept, error, kept_wr, kept_bad);
+        return post_refused(error, kept_wr, kept_bad);
     gate_thread_here *self = gate_self_anew();
     self->counters->rc_sends++;
     gate_leave_anew(self);
     return same(error);
 }
 
-__attribute__((noinline)) static int post_keyed(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+static inline int is_short(const struct ibv_send_wr *wr)
 {
-    return post_one(qp, wr, bad, 1);
+    return LIKELY(!wr->next && wr->num_sge == 1 && is_usual(wr->opcode) && !(wr->send_flags & IBV_SEND_INLINE));
 }
 
-int rc_post_send(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+int rc_post_translated(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-    if (UNLIKELY(wr->next || wr->num_sge != 1 || !is_usual(wr->opcode) || wr->send_flags & IBV_SEND_INLINE))
-        return post_list(qp, wr, bad);
-    return UNLIKELY(LOOK_AT(qp->always) & SEND_KEYED) ? post_keyed(qp, wr, bad) : post_one(qp, wr, bad, 0);
+    return is_short(wr) ? post_one(qp, wr, bad, 1) : rc_post_list(qp, wr, bad);
+}
+
+int rc_post_plain(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    if (UNLIKELY(LOOK_AT(*qp->peer_keys_differ)))
+        return rc_post_translated(qp, wr, bad);
+    return is_short(wr) ? post_one(qp, wr, bad, 0) : rc_post_list(qp, wr, bad);
 }
 
 void rc_untranslate_requests(struct v_qp *qp)
 {
-    for (uint32_t at = 0; at <= qp->rc->requests_mask; at += qp->rc->stride) {
-        struct rc_request *request = rc_request_at(qp->rc, at);
-        if (is_outstanding(request) && !(request->posted.send_flags & IBV_SEND_INLINE))
-            virtual_untranslate_sges(context_of(qp->qp.context), request->sges, (uint32_t)request->posted.num_sge);
+    for (uint32_t at = 0; at <= qp->requests.mask; at += qp->requests.stride) {
+        struct rc_request *request = rc_request_at(&qp->requests, at);
+        if (is_outstanding(request) && !(request->flags & IBV_SEND_INLINE))
+            virtual_untranslate_sges(context_of(qp->qp.context), request->sges, pieces_of(request->work.state));
     }
-}
-
-static void translate_again(const struct v_rc *rc, struct rc_request *request)
-{
-    uint32_t key = rc_real_key(rc->keys, request->rkey);
-    if (is_atomic(request->posted.opcode))
-        request->posted.wr.atomic.rkey = key;
-    else
-        request->posted.wr.rdma.rkey = key;
-    if (!(request->posted.send_flags & IBV_SEND_INLINE))
-        virtual_translate_sges(request->sges, (uint32_t)request->posted.num_sge);
 }
 
 int rc_post_again(struct v_qp *qp)
 {
-    for (uint32_t at = 0; at <= qp->rc->requests_mask; at += qp->rc->stride) {
-        struct rc_request *request = rc_request_at(qp->rc, qp->rc->requests_head + at);
+    for (uint32_t at = 0; at <= qp->requests.mask; at += qp->requests.stride) {
+        struct rc_request *request = rc_request_at(&qp->requests, qp->requests.head + at);
         if (!is_outstanding(request))
             continue;
-        translate_again(qp->rc, request);
+        translate_rkey(qp->rc, request);
+        if (!(request->flags & IBV_SEND_INLINE))
+            virtual_translate_sges(request->sges, pieces_of(request->work.state));
         errno = submit(qp, request);
         if (errno)
             return -1;
@@ -232,8 +249,8 @@ int rc_post_again(struct v_qp *qp)
 unsigned rc_outstanding(const struct v_qp *qp)
 {
     unsigned count = 0;
-    for (uint32_t at = 0; qp->rc->requests && at <= qp->rc->requests_mask; at += qp->rc->stride)
-        count += is_outstanding(rc_request_at(qp->rc, at));
+    for (uint32_t at = 0; qp->requests.works && at <= qp->requests.mask; at += qp->requests.stride)
+        count += is_outstanding(rc_request_at(&qp->requests, at));
     return count;
 }
 

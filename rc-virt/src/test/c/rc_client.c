@@ -37,7 +37,7 @@ static void open_end(int with_srq)
     struct ibv_srq_init_attr srq = {.attr = {.max_wr = 32, .max_sge = 1}};
     if (with_srq)
         CHECK(own.srq = ibv_create_srq(own.pd, &srq));
-    struct ibv_qp_init_attr init = {.send_cq = own.send_cq, .recv_cq = own.recv_cq, .srq = own.srq, .qp_type = IBV_QPT_RC, .cap = {32, 32, 2, 1, 64}};
+    struct ibv_qp_init_attr init = {.send_cq = own.send_cq, .recv_cq = own.recv_cq, .srq = own.srq, .qp_type = IBV_QPT_RC, .cap = {32, 32, 2, 2, 64}};
     CHECK(own.qp = ibv_create_qp(own.pd, &init));
     EQUAL(0, to_init_rc(own.qp, access_flags));
 }
@@ -80,11 +80,21 @@ static int opcode_of(const char *name, enum ibv_wr_opcode *opcode)
     return 0;
 }
 
+/* Into one slot, as one element or two halves. */
+static int receive(unsigned slot, unsigned length, int halved)
+{
+    uint32_t first = halved ? length / 2 : length;
+    struct ibv_sge sges[] = {sge_at(&own, (size_t)slot * SLOT, first), sge_at(&own, (size_t)slot * SLOT + first, length - first)};
+    struct ibv_recv_wr wr = {.wr_id = slot, .sg_list = sges, .num_sge = halved ? 2 : 1}, *bad;
+    return own.srq ? ibv_post_srq_recv(own.srq, &wr, &bad) : ibv_post_recv(own.qp, &wr, &bad);
+}
+
 /* OPERATION SLOT REMOTE-SLOT LENGTH SEED FLAGS: slot and wr_id are one; the slot is filled first, unless it will be read into. */
 static void operate(enum ibv_wr_opcode opcode, unsigned slot, unsigned remote, unsigned length, unsigned seed, const char *letters)
 {
     struct operation operation = {.opcode = opcode, .id = slot, .local = (size_t)slot * SLOT, .remote = (size_t)remote * SLOT, .length = length,
-                                  .flags = flags_of(letters), .immediate = seed, .compare_add = seed, .swap = seed + 1};
+                                  .flags = flags_of(letters), .immediate = seed, .compare_add = seed, .swap = seed + 1,
+                                  .halved = strchr(letters, 'h') != NULL};
     if (opcode != IBV_WR_RDMA_READ && opcode != IBV_WR_ATOMIC_FETCH_AND_ADD && opcode != IBV_WR_ATOMIC_CMP_AND_SWP)
         fill(own.memory + operation.local, length, seed);
     int error = post(&own, &peer, operation);
@@ -140,9 +150,7 @@ static void obey(char *line)
     } else if (sscanf(line, "connect %u %u %u %" SCNu64 " %u", &a, &b, &c, &memory, &d) == 5) {
         connect_to((uint16_t)a, b, c, memory, (int)d);
     } else if (sscanf(line, "receive %u %u", &a, &b) == 2) {
-        struct ibv_sge sge = sge_at(&own, (size_t)a * SLOT, b);
-        struct ibv_recv_wr wr = {.wr_id = a, .sg_list = &sge, .num_sge = 1}, *bad;
-        SAY("posted %d\n", own.srq ? ibv_post_srq_recv(own.srq, &wr, &bad) : ibv_post_recv(own.qp, &wr, &bad));
+        SAY("posted %d\n", receive(a, b, strstr(line, "halved") != NULL));
     } else if (sscanf(line, "poll %63s", word) == 1) {
         poll_one(!strcmp(word, "sends") ? own.send_cq : own.recv_cq);
     } else if (!strncmp(line, "empty", 5)) {

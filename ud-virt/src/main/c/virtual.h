@@ -4,7 +4,9 @@
 #include "extended.h"
 #include "gate.h"
 #include "verbs_device.h"
+#include "virtual_keys.h"
 #include "virtual_list.h"
+#include "virtual_work.h"
 #include <pthread.h>
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
@@ -97,6 +99,7 @@ struct v_cq {
         struct extended_cq extended;
     };
     struct ibv_cq *real;
+    int (*poll)(struct v_cq *, int count, struct ibv_wc *); /* virtual_paths.h */
     struct v_link link;
     uint32_t stash_count; /* completions of before the checkpoint, delivered first */
     uint32_t stash_next, stash_capacity;
@@ -113,48 +116,10 @@ struct v_cq {
 
 struct v_rc;
 
-/* A posted work request; its address is the real wr_id. Its state is WORK_FREE, WORK_RECEIVE, or WORK_SEND; a request of a
- * connection has its send flags beside that, with those that the queue pair adds. The bits are not in enum ibv_send_flags. */
-#define WORK_FREE 0u
-#define WORK_RECEIVE 0x20000000u
-#define WORK_SEND 0x40000000u
-struct work {
-    uint64_t wr_id;
-    uint32_t number; /* of its queue pair, with NUMBER_OF_CONNECTION; 0: of a shared queue, so the completion tells */
-    uint32_t state;
-};
-
-/* Makes a free slot the caller's; 0: it was not free. The number that a poster drew does not make the slot its own: while it is
- * held up between the two, others may come round the ring to the same slot. All that are taken in one ring have the same bit,
- * so a test-and-set of it does what a compare-and-swap would, in two instructions instead of four. */
-static inline __attribute__((always_inline)) int claim_work(struct work *work, uint32_t bit)
-{
-    return LIKELY(!(__atomic_fetch_or(&work->state, bit, __ATOMIC_ACQUIRE) & bit));
-}
-
-static inline void free_work(struct work *work)
-{
-    __atomic_store_n(&work->state, WORK_FREE, __ATOMIC_RELEASE);
-}
-
-/* A receive and the device's form of it, of which only what differs from one request to the next is filled in. */
-struct receive_work {
-    struct ibv_recv_wr posted; /* sg_list: sges; the first member, so that its address is the slot's */
-    struct work work;
-    struct ibv_sge sges[];     /* with the keys of this life */
-};
-
-/* The receives of a queue pair or a shared queue; no works with a borrowing device. Places are counted in bytes, and both the
- * stride and the whole are powers of two, so that a place is found by an addition and a mask. */
-struct receive_ring {
-    char *works;
-    uint32_t head, mask, stride, max_sges;
-};
-
 struct v_srq {
     struct ibv_srq srq;
     struct ibv_srq *real;
-    struct receive_ring receives;
+    struct work_ring receives;
     struct v_link link;
     struct ibv_srq_init_attr wanted;
     struct kept_receives *kept; /* while a life is rebuilt */
@@ -168,13 +133,16 @@ struct v_qp {
         struct extended_qp extended;
     };
     struct ibv_qp *real;
+    int (*post_send)(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad); /* virtual_paths.h */
+    int (*post_recv)(struct v_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
+    struct work_ring receives; /* none with a shared queue */
+    struct work_ring requests; /* of a connection (rc.h) */
+    const uint32_t *peer_keys_differ; /* of a connection: never NULL */
     uint32_t send_head, send_mask;
     struct work *sends; /* ring of the signaled ones; none with a borrowing device */
-    struct receive_ring receives; /* none with a shared queue */
     uint32_t async_delivered;
     struct v_rc *rc; /* of a reliable connection (rc-virt); else NULL */
     struct v_port *port; /* as INIT named it; the first one before */
-    unsigned always; /* IBV_SEND_SIGNALED when the queue pair signals all sends; SEND_KEYED while virtual_keys_differ; WORK_SEND */
     struct v_link link;
     struct ibv_qp_init_attr wanted;
     struct v_group *groups; /* multicast; guarded by qp.mutex */
@@ -187,11 +155,12 @@ struct v_qp {
 struct route {
     uint32_t virtual_qpn, real_qpn;
     uint64_t epoch;
+    uint64_t plain_qpn; /* of one that leads to where its name says, in a first life; else no QPN */
     struct ibv_ah *real;
     struct route *next, *retired;
     uint32_t asked; /* unknown peers: how often it was wanted */
-    uint64_t change;      /* of the destination's QPN, by exclusive or: the Q_Key above it in a request stays */
-    uint64_t prepared[4]; /* a borrowing device's own form of the destination (virtual_lending.h) */
+    uint64_t change __attribute__((vector_size(16))); /* of a request's handle and QPN, by exclusive or: the Q_Key above that stays */
+    uint64_t prepared[4];                             /* a borrowing device's own form of the destination (virtual_lending.h) */
 };
 
 struct v_ah {
@@ -203,7 +172,8 @@ struct v_ah {
 
 extern struct v_link virtual_contexts, virtual_ahs;
 extern pthread_mutex_t virtual_mutex; /* lists of objects; taken on creation and destruction only */
-extern int virtual_keys_differ __attribute__((visibility("hidden"))); /* some MR's real key is not its virtual one */
+/* 0 in the first life, in which every number is the device's. Else what is virtual has to be translated. */
+extern int virtual_moved __attribute__((visibility("hidden")));
 
 /* A relaxed load that the compiler may join with the instruction that uses it, as it does not with the built-in one. */
 #ifdef __SANITIZE_THREAD__
@@ -215,35 +185,6 @@ extern int virtual_keys_differ __attribute__((visibility("hidden"))); /* some MR
 static inline int keys_differ(void)
 {
     return LOOK_AT(virtual_keys_differ);
-}
-
-#define SEND_KEYED 0x10000000u /* beside enum ibv_send_flags */
-
-/* The keys of most regions, virtual << 32 | real, each pair in one word so that it is read whole; virtual_memory.c fills it
- * when a region comes or goes and has all of them. Two regions whose keys meet here: the older one is looked up there. */
-enum { NEAR_KEYS_BITS = 12 };
-extern uint64_t virtual_near_keys[1 << NEAR_KEYS_BITS] __attribute__((visibility("hidden")));
-uint32_t virtual_far_key(uint32_t key);
-
-static inline uint64_t *near_key(uint32_t key)
-{
-    return &virtual_near_keys[(key * 0x9e3779b1u) >> (32 - NEAR_KEYS_BITS)];
-}
-
-/* Puts in the key that the device knows. Returns 0 when it is not near. */
-static inline int translate_near(uint32_t *key)
-{
-    uint64_t pair = __atomic_load_n(near_key(*key), __ATOMIC_RELAXED);
-    int found = LIKELY((uint32_t)(pair >> 32) == *key);
-    if (found)
-        *key = (uint32_t)pair;
-    return found;
-}
-
-/* The key that the device knows. An unknown one passes: the device refuses it. */
-static inline uint32_t real_key(uint32_t key)
-{
-    return translate_near(&key) ? key : virtual_far_key(key);
 }
 
 static inline struct v_context *context_of(struct ibv_context *context)
@@ -269,22 +210,11 @@ static inline struct work *send_work(const struct v_qp *qp, uint32_t index)
     return &qp->sends[index & qp->send_mask];
 }
 
-/* As libibverbs' inline function calls the provider. rxe's (rdma-core 44) gives errors with a minus sign, so who sees one takes abs(). */
-static inline int post_real_send(struct ibv_qp *real, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
-{
-    return real->context->ops.post_send(real, wr, bad);
-}
-
 /* A result that has been compared with 0, where it is: the compiler would make another 0. */
 static inline __attribute__((always_inline)) int same(int result)
 {
     __asm__("" : "+r"(result));
     return result;
-}
-
-static inline struct receive_work *receive_at(const struct receive_ring *ring, uint32_t place)
-{
-    return (struct receive_work *)(ring->works + (place & ring->mask));
 }
 
 /* virtual_context.c */
@@ -337,7 +267,6 @@ struct ibv_mr *virtual_reg_mr(struct ibv_pd *, void *addr, size_t length, uint64
 int virtual_dereg_mr(struct ibv_mr *);
 int virtual_tell_key(const struct v_mr *mr); /* 0 or an errno */
 void virtual_set_real_key(struct v_mr *mr);
-void virtual_key_queue_pairs(struct v_context *context); /* virtual_qp.c: they see that keys differ; under virtual_mutex, or the gate is closed */
 /* Keys of elements, in place: from the job's to the device's, and back, before a restart makes the memory known under others. */
 void virtual_translate_sges(struct ibv_sge *sges, uint32_t count);
 void virtual_untranslate_sges(const struct v_context *context, struct ibv_sge *sges, uint32_t count);
@@ -348,6 +277,9 @@ int virtual_resize_cq(struct ibv_cq *, int cqe);
 int virtual_destroy_cq(struct ibv_cq *);
 int virtual_req_notify_cq(struct ibv_cq *, int solicited_only);
 int virtual_poll_cq(struct ibv_cq *, int count, struct ibv_wc *);
+/* Ways of a queue; the gate has been passed, and is left here. */
+int virtual_poll_plain(struct v_cq *, int count, struct ibv_wc *);
+int virtual_poll_translated(struct v_cq *, int count, struct ibv_wc *);
 int virtual_nobody_reads_records(void); /* waits, but not for ever: 0 when somebody may still */
 int virtual_poll_stash(struct v_cq *cq, int count, struct ibv_wc *);
 int virtual_poll_real(struct v_cq *cq, int count, struct ibv_wc *wc);
@@ -364,21 +296,25 @@ int virtual_destroy_qp(struct ibv_qp *);
 int virtual_register_qp(struct v_qp *qp, uint32_t virtual_qpn); /* 0 or an errno */
 int virtual_enter_port(struct v_qp *qp, unsigned number);       /* the same, when INIT has named its port */
 void virtual_unregister_qp(struct v_qp *qp);
-/* Of datagrams only; a context gets virtual_post_any with its first reliable connection. */
-int virtual_post_datagrams(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
-int virtual_post_any(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
+int virtual_post_send(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
 int virtual_post_recv(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
-/* A ring for that many requests of at most so many bytes each: its memory, zeroed, or NULL; mask and stride as in struct receive_ring. */
+/* Ways of a queue pair; the gate has been passed, and is left here. Recorded: of one that signals all sends. */
+int virtual_post_plain(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
+int virtual_post_recorded(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
+int virtual_post_translated(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
+int virtual_receive_plain(struct v_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
+int virtual_receive_translated(struct v_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
+/* A ring for that many requests of at most so many bytes each: its memory, zeroed, or NULL; mask and stride as in struct work_ring. */
 char *virtual_make_ring(uint32_t requests, size_t bytes, uint32_t *mask, uint32_t *stride);
-int virtual_make_receives(struct receive_ring *ring, uint32_t requests, uint32_t max_sges); /* 0 or -1 */
-void virtual_name_receives(struct receive_ring *ring, uint32_t number); /* of their queue pair */
-void virtual_untranslate_receives(const struct v_context *context, struct receive_ring *ring);
+int virtual_make_receives(struct work_ring *ring, uint32_t requests, uint32_t max_sges); /* 0 or -1 */
+void virtual_name_receives(struct work_ring *ring, uint32_t number); /* of their queue pair */
+void virtual_untranslate_receives(const struct v_context *context, struct work_ring *ring);
 
 /* Receives in a new life: where to. These return 0, or -1 with errno. */
 struct receiver {
     struct ibv_qp *qp; /* one of the two, the device's */
     struct ibv_srq *srq;
-    struct receive_ring *ring;
+    struct work_ring *ring;
 };
 int virtual_repost_receives(const struct receiver *to);
 int virtual_keep_receives(struct kept_receives **place, const struct receiver *from); /* virtual_keep.c: with a borrowing device */
@@ -401,13 +337,7 @@ int virtual_detach_mcast(struct ibv_qp *, const union ibv_gid *, uint16_t lid);
 int virtual_attach_again(struct v_qp *qp); /* in a new life; 0, or -1 with errno */
 
 /* virtual_number.c */
-/* A number has this bit when it is a reliable connection's, whose completions name no source. */
-#define NUMBER_OF_CONNECTION 0x80000000u
-/* Its port, less one, is here. */
-#define NUMBER_PORT_SHIFT 24
-#define NUMBER_PORT_MASK 7u
 _Static_assert(MAX_PORTS == NUMBER_PORT_MASK + 1, "a port fits beside a number");
-#define NUMBER_MASK 0xffffffu
 int virtual_set_number(struct v_context *context, uint32_t real, uint32_t virtual); /* 0 or -1 */
 uint32_t virtual_number_of(const struct v_context *context, uint32_t real); /* 0: none of ours */
 void virtual_forget_numbers(struct v_context *context);

@@ -2,6 +2,7 @@
 #include "virtual.h"
 #include "control.h"
 #include "virtual_lending.h"
+#include "virtual_paths.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,7 @@ static void fill(struct v_context *context, struct ibv_device *device)
     const struct lending *lending = virtual_lending();
     open->ops.poll_cq = lending ? lending->poll_cq : virtual_poll_cq;
     open->ops.req_notify_cq = virtual_req_notify_cq;
-    open->ops.post_send = lending ? lending->post_send : virtual_post_datagrams;
+    open->ops.post_send = lending ? lending->post_send : virtual_post_send;
     open->ops.post_recv = lending ? lending->post_recv : virtual_post_recv;
     open->ops.post_srq_recv = lending ? lending->post_srq_recv : virtual_post_srq_recv;
     list_init(&context->pds);
@@ -150,6 +151,9 @@ static struct ibv_context *open_virtual(struct ibv_device *device)
     }
     pthread_mutex_lock(&virtual_mutex);
     list_append(&virtual_contexts, &context->link);
+    virtual_learn_calls();
+    if (control.generation && !virtual_moved) /* a program that a restored rank has started: the job's life is not its first */
+        virtual_moved = 1;
     pthread_mutex_unlock(&virtual_mutex);
     return &context->verbs.context;
 }

@@ -4,6 +4,7 @@
 #include "control.h"
 #include "rc_keys.h"
 #include "virtual_lending.h"
+#include "virtual_paths.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -54,7 +55,7 @@ static uint32_t look_up(uint32_t key)
     return key;
 }
 
-uint64_t virtual_near_keys[1 << NEAR_KEYS_BITS];
+uint64_t virtual_near_keys[NEAR_KEYS];
 
 uint32_t virtual_far_key(uint32_t key)
 {
@@ -87,7 +88,7 @@ void virtual_untranslate_sges(const struct v_context *context, struct ibv_sge *s
 
 static void come_near(const struct v_mr *mr)
 {
-    __atomic_store_n(near_key(mr->mr.lkey), (uint64_t)mr->mr.lkey << 32 | mr->real_lkey, __ATOMIC_RELEASE);
+    __atomic_store_n(near_key(&mr->mr.lkey), (uint64_t)mr->real_lkey << 32 | mr->mr.lkey, __ATOMIC_RELEASE);
 }
 
 /* Of a restart, with the gate closed: the region has another real key. */
@@ -180,8 +181,8 @@ static void withdraw_key(struct v_mr *mr)
     while (*link != mr)
         link = &(*link)->next_key;
     *link = mr->next_key;
-    if (*near_key(mr->mr.lkey) >> 32 == mr->mr.lkey)
-        __atomic_store_n(near_key(mr->mr.lkey), 0, __ATOMIC_RELAXED);
+    if ((uint32_t)*near_key(&mr->mr.lkey) == mr->mr.lkey)
+        __atomic_store_n(near_key(&mr->mr.lkey), 0, __ATOMIC_RELAXED);
     end_change();
 }
 
@@ -222,7 +223,7 @@ static struct v_mr *make_mr(struct ibv_pd *pd, void *addr, size_t length, uint64
     pthread_mutex_lock(&virtual_mutex);
     if (mr->mr.lkey != mr->real_lkey)
         FOR_EACH(struct v_context, link, context, &virtual_contexts)
-            virtual_key_queue_pairs(context);
+            virtual_choose_paths(context);
     list_append(&context_of(pd->context)->mrs, &mr->link);
     pthread_mutex_unlock(&virtual_mutex);
     return mr;

@@ -1,5 +1,7 @@
 /* Completions, with a device that does not borrow the translation: the real wr_id is the address of our record of the request. */
+#include "rc.h"
 #include "virtual_lending.h"
+#include "virtual_paths.h"
 #include "virtual_source.h"
 #include <string.h>
 
@@ -23,7 +25,7 @@ static int is_in(const void *ring, size_t bytes, uint64_t wr_id)
 
 static int has_recorded(const struct v_qp *qp, uint64_t wr_id)
 {
-    const struct receive_ring *receives = qp->qp.srq ? &((const struct v_srq *)qp->qp.srq)->receives : &qp->receives;
+    const struct work_ring *receives = qp->qp.srq ? &((const struct v_srq *)qp->qp.srq)->receives : &qp->receives;
     return is_in(qp->sends, (qp->send_mask + 1ul) * sizeof *qp->sends, wr_id) || is_in(receives->works, receives->mask + 1ul, wr_id);
 }
 
@@ -45,7 +47,7 @@ static inline struct work *record_of(struct v_context *context, const struct ibv
 {
     struct work *work = (struct work *)(uintptr_t)wc->wr_id;
     int failed = wc->status != IBV_WC_SUCCESS;
-    *number = UNLIKELY(failed) || !work->number ? virtual_number_of(context, wc->qp_num) : work->number;
+    *number = UNLIKELY(failed) || work->number == NUMBER_OF_SHARED ? virtual_number_of(context, wc->qp_num) : work->number;
     return UNLIKELY(failed) && !(*number & NUMBER_OF_CONNECTION) ? find_failed(context, wc) : work;
 }
 
@@ -53,6 +55,13 @@ static inline struct work *record_of(struct v_context *context, const struct ibv
 static inline const struct v_port *port_at(const struct v_context *context, uint32_t real_number)
 {
     return &context->identity->ports[virtual_number_of(context, real_number) >> NUMBER_PORT_SHIFT & NUMBER_PORT_MASK];
+}
+
+/* The job did not ask for the completion of this send of a connection. */
+static inline int is_quiet(const struct work *work)
+{
+    const struct rc_request *request = CONTAINER(struct rc_request, work, work);
+    return !((request->flags | request->always) & IBV_SEND_SIGNALED);
 }
 
 /* Any completion. Returns 0 when it is none of the job's business: it did not ask for the one of this request. */
@@ -65,40 +74,45 @@ __attribute__((noinline)) static int name_any(struct v_context *context, struct 
         return 1;
     uint32_t state = __atomic_load_n(&work->state, __ATOMIC_RELAXED); /* who comes round the ring may be testing it */
     wc->wr_id = work->wr_id;
-    if (state == WORK_RECEIVE && !(number & NUMBER_OF_CONNECTION)) {
+    if (state & WORK_RECEIVE && !(number & NUMBER_OF_CONNECTION)) {
+        const struct receive_work *receive = CONTAINER(struct receive_work, work, work);
         COUNT(ud_receives, 1);
         if (LIKELY(wc->status == IBV_WC_SUCCESS))
-            COUNT(ud_foreign, !translate_source(wc, CONTAINER(struct receive_work, work, work), port_at(context, real_number), epoch));
+            COUNT(ud_foreign, !translate_source(wc, receive->sges, pieces_of(state), port_at(context, real_number), epoch));
     }
+    int quiet = state & WORK_SEND && number & NUMBER_OF_CONNECTION && is_quiet(work);
     free_work(work);
-    int quiet = state & WORK_SEND && number & NUMBER_OF_CONNECTION && !(state & IBV_SEND_SIGNALED);
     return !(quiet && wc->status == IBV_WC_SUCCESS);
 }
 
 /* The usual ones: a receive of a connection, or of a datagram of a known endpoint without a GRH, by a queue pair with receives
- * of its own. Returns 0 for others. */
-static inline __attribute__((always_inline)) int name_received(gate_thread_here *self, struct ibv_wc *wc, uint64_t epoch)
+ * of its own. Returns 0 for others. In a first life only the wr_id is another one than the device's. */
+static inline __attribute__((always_inline)) int name_received(gate_thread_here *self, struct ibv_wc *wc, int translated)
 {
-    const uint64_t received = IBV_WC_SUCCESS | (uint64_t)IBV_WC_RECV << 32;
-    uint64_t outcome;
-    _Static_assert(offsetof(struct ibv_wc, opcode) == offsetof(struct ibv_wc, status) + 4, "compared as one");
-    memcpy(&outcome, &wc->status, sizeof outcome);
-    if (UNLIKELY(outcome != received))
+    if (UNLIKELY(wc->status != IBV_WC_SUCCESS))
         return 0;
     struct work *work = (struct work *)(uintptr_t)wc->wr_id;
-    uint32_t number = work->number;
-    if (LIKELY((int32_t)number > 0)) {
-        const struct source *source = plain_source(wc, epoch);
-        if (UNLIKELY(!source))
+    int32_t number = (int32_t)work->number;
+    if (LIKELY(number > 0)) {
+        uint64_t epoch = translated ? __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE) : 0;
+        const struct source *source = plain_source(wc);
+        if (UNLIKELY(!source || (translated && source->epoch != epoch)))
             return 0;
-        wc->src_qp = source->virtual_qpn;
-        wc->slid = source->virtual_lid;
+        if (translated) {
+            wc->src_qp = source->virtual_qpn;
+            wc->slid = source->virtual_lid;
+        }
         self->counters->ud_receives++;
-    } else if (UNLIKELY(!(number &= ~NUMBER_OF_CONNECTION))) {
-        return 0;
+    } else {
+        if (!translated) /* once more, rather than in a register from before */
+            number = *(volatile int32_t *)&work->number;
+        if (UNLIKELY(number < (int32_t)NUMBER_RECEIVED))
+            return 0;
+        number &= NUMBER_MASK;
     }
     wc->wr_id = work->wr_id;
-    wc->qp_num = number;
+    if (translated)
+        wc->qp_num = (uint32_t)number;
     free_work(work);
     return 1;
 }
@@ -118,16 +132,11 @@ static int name_all(struct v_context *context, struct ibv_wc *wc, int count)
     return left;
 }
 
-static inline int poll_device(const struct v_cq *cq, int count, struct ibv_wc *wc)
-{
-    return cq->real->context->ops.poll_cq(cq->real, count, wc);
-}
-
 /* Until there is a completion of the job's, or none at all. */
 static int poll_real(struct v_cq *cq, int count, struct ibv_wc *wc)
 {
     int got, left = 0;
-    while (!left && (got = poll_device(cq, count, wc)) > 0)
+    while (!left && (got = cq->real->context->ops.poll_cq(cq->real, count, wc)) > 0)
         left = name_all(context_of(cq->cq.context), wc, got);
     if (LIKELY(left))
         return left;
@@ -152,7 +161,7 @@ __attribute__((noinline)) static int name_rest_and_leave(struct v_cq *cq, struct
 }
 
 /* Stashed completions come first. While there are any, the gate sends every thread this way. */
-__attribute__((cold, noinline)) static int poll_after_look(struct v_cq *cq, int count, struct ibv_wc *wc)
+int virtual_poll_after_look(struct v_cq *cq, int count, struct ibv_wc *wc)
 {
     if (!gate_enter_slow())
         return -1;
@@ -163,37 +172,54 @@ __attribute__((cold, noinline)) static int poll_after_look(struct v_cq *cq, int 
     return got;
 }
 
-__attribute__((noinline)) static int name_batch_and_leave(struct v_cq *cq, struct ibv_wc *wc, int got)
+static inline __attribute__((always_inline)) int name_batch(struct v_cq *cq, struct ibv_wc *wc, int got, int translated)
 {
-    uint64_t epoch = __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE);
     gate_thread_here *self = gate_self_anew();
     for (int named = 0; named < got; named++)
-        if (UNLIKELY(!name_received(self, &wc[named], epoch)))
+        if (UNLIKELY(!name_received(self, &wc[named], translated)))
             return name_rest_and_leave(cq, wc, got, named);
     gate_leave_anew(self);
     return got;
 }
 
-/* It calls the device and nothing else, and what it needs afterwards stays in memory: so no register is saved for every poll. */
-int virtual_poll_cq(struct ibv_cq *virtual, int count, struct ibv_wc *wc)
+__attribute__((noinline)) static int name_batch_plain(struct v_cq *cq, struct ibv_wc *wc, int got)
 {
-    struct v_cq *volatile kept_cq = (struct v_cq *)virtual;
+    return name_batch(cq, wc, got, 0);
+}
+
+__attribute__((noinline)) static int name_batch_translated(struct v_cq *cq, struct ibv_wc *wc, int got)
+{
+    return name_batch(cq, wc, got, 1);
+}
+
+/* It calls the device and nothing else, and what it needs afterwards stays in memory: so no register is saved for every poll. */
+static inline __attribute__((always_inline)) int poll_usual(struct v_cq *cq, int count, struct ibv_wc *wc, int translated)
+{
+    struct v_cq *volatile kept_cq = cq;
     struct ibv_wc *volatile kept_wc = wc;
-    if (UNLIKELY(!gate_enter_fast()))
-        return poll_after_look((struct v_cq *)virtual, count, wc);
-    int got = poll_device((struct v_cq *)virtual, count, wc);
+    int got = LOOK_AT(virtual_calls.poll_cq)(cq->real, count, wc);
     gate_thread_here *self = gate_self_anew();
     if (LIKELY(got == 1)) {
         wc = kept_wc;
-        if (UNLIKELY(!name_received(self, wc, __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE))))
+        if (UNLIKELY(!name_received(self, wc, translated)))
             return name_rest_and_leave(kept_cq, wc, 1, 0);
     } else if (got > 1) {
-        return name_batch_and_leave(kept_cq, kept_wc, got);
+        return translated ? name_batch_translated(kept_cq, kept_wc, got) : name_batch_plain(kept_cq, kept_wc, got);
     } else if (UNLIKELY(kept_cq->failed)) {
         got = -1; /* as in poll_real */
     }
     gate_leave_anew(self);
     return got;
+}
+
+int virtual_poll_plain(struct v_cq *cq, int count, struct ibv_wc *wc)
+{
+    return poll_usual(cq, count, wc, 0);
+}
+
+int virtual_poll_translated(struct v_cq *cq, int count, struct ibv_wc *wc)
+{
+    return poll_usual(cq, count, wc, 1);
 }
 
 /* Another thread may have polled a completion of a queue that is gone since, and read its record. Should it stay inside its verb

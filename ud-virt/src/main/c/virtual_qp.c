@@ -4,11 +4,12 @@
 #include "qp_type.h"
 #include "rc.h"
 #include "virtual_lending.h"
+#include "virtual_paths.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t number_in_completions(const struct v_qp *qp)
+static uint32_t with_transport(const struct v_qp *qp)
 {
     return qp->qp.qp_num | (qp->rc ? NUMBER_OF_CONNECTION : 0);
 }
@@ -27,16 +28,10 @@ static int make_rings(struct v_qp *qp, const struct ibv_qp_cap *cap)
 static void name_rings(struct v_qp *qp)
 {
     for (uint32_t i = 0; i <= qp->send_mask; i++)
-        send_work(qp, i)->number = number_in_completions(qp);
-    virtual_name_receives(&qp->receives, number_in_completions(qp));
+        send_work(qp, i)->number = qp->qp.qp_num | NUMBER_OTHER;
+    virtual_name_receives(&qp->receives, qp->rc ? qp->qp.qp_num | NUMBER_RECEIVED : qp->qp.qp_num);
     if (qp->rc)
         rc_name_requests(qp);
-}
-
-void virtual_key_queue_pairs(struct v_context *context)
-{
-    FOR_EACH(struct v_qp, link, qp, &context->qps)
-        __atomic_store_n(&qp->always, (qp->always & ~SEND_KEYED) | (keys_differ() ? SEND_KEYED : 0), __ATOMIC_RELAXED);
 }
 
 static void free_qp(struct v_qp *qp)
@@ -86,7 +81,7 @@ int virtual_register_qp(struct v_qp *qp, uint32_t virtual_qpn)
 {
     int error = number(qp, virtual_qpn);
     uint32_t port = (uint32_t)(qp->port->number - 1) << NUMBER_PORT_SHIFT;
-    if (!error && !virtual_lending() && virtual_set_number(context_of(qp->qp.context), qp->real->qp_num, number_in_completions(qp) | port))
+    if (!error && !virtual_lending() && virtual_set_number(context_of(qp->qp.context), qp->real->qp_num, with_transport(qp) | port))
         error = ENOMEM;
     return error;
 }
@@ -133,7 +128,6 @@ static int fill(struct v_qp *qp, struct v_pd *pd, struct ibv_qp_init_attr *wante
         return errno;
     wanted->cap = real.cap;
     qp->wanted = *wanted;
-    qp->always = WORK_SEND | (wanted->sq_sig_all ? IBV_SEND_SIGNALED : 0);
     qp->qp.context = pd->pd.context;
     qp->port = &context_of(pd->pd.context)->identity->ports[0];
     qp->qp.qp_context = wanted->qp_context;
@@ -175,7 +169,8 @@ static struct v_qp *create(struct v_pd *pd, struct ibv_qp_init_attr *wanted)
     }
     pd_used(&pd->pd, 1);
     pthread_mutex_lock(&virtual_mutex);
-    qp->always |= keys_differ() ? SEND_KEYED : 0;
+    virtual_learn_calls();
+    virtual_choose_path(qp);
     list_append(&context_of(pd->pd.context)->qps, &qp->link);
     pthread_mutex_unlock(&virtual_mutex);
     return qp;

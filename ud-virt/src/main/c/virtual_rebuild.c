@@ -9,6 +9,7 @@
 #include "virtual_checkpoint.h"
 #include "virtual_host.h"
 #include "virtual_lending.h"
+#include "virtual_paths.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -91,7 +92,7 @@ static int break_sends(struct v_qp *qp)
     struct v_cq *cq = (struct v_cq *)qp->qp.send_cq;
     struct ibv_ah_attr self = {0};
     struct ibv_sge sge = {.addr = (uintptr_t)&self, .length = 1, .lkey = NO_KEY};
-    struct work work = {.state = WORK_SEND, .wr_id = (uintptr_t)&work}; /* in no ring: see virtual_poll.c */
+    struct work work = {.state = WORK_SEND, .number = NUMBER_OTHER, .wr_id = (uintptr_t)&work}; /* in no ring: see virtual_poll.c */
     struct ibv_send_wr wr = {.wr_id = (uintptr_t)&work, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
     struct timespec pause = {0, 1000000};
     struct ibv_wc wc;
@@ -286,13 +287,15 @@ int virtual_rebuild(const struct udckpt_msg_rebuild *order, char *error, size_t 
                       lent ? ": this job was started on the soft fabric; it goes on there (--device soft), or was to be started with UDCKPT_LENDING=0" : "");
     virtual_set_host_number(order->real_lid);
     virtual_real.known = 0;
+    virtual_moved = 1;
     errno = lower_device->configure(&config);
     if (errno)
         return failed(&failure, "LID %u with QPNs %u-%u", config.lid, config.qpn_first, config.qpn_last);
     FOR_EACH(struct v_context, link, context, &virtual_contexts)
         if (rebuild_context(context, device[0] ? device : context->device, &failure))
             return -1;
+    virtual_learn_calls();
     FOR_EACH(struct v_context, link, context, &virtual_contexts)
-        virtual_key_queue_pairs(context);
+        virtual_choose_paths(context);
     return 0;
 }

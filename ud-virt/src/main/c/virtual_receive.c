@@ -1,6 +1,6 @@
 /* Posting receives: each is recorded until its completion, so that a restart can post it again. The record holds the request
  * in the device's own form, so the device is given the record and nothing is copied twice. */
-#include "virtual.h"
+#include "virtual_paths.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ char *virtual_make_ring(uint32_t requests, size_t bytes, uint32_t *mask, uint32_
     return ring ? memset(ring, 0, (size_t)slots * *stride) : NULL;
 }
 
-int virtual_make_receives(struct receive_ring *ring, uint32_t requests, uint32_t max_sges)
+int virtual_make_receives(struct work_ring *ring, uint32_t requests, uint32_t max_sges)
 {
     ring->max_sges = max_sges;
     ring->works = virtual_make_ring(requests, sizeof(struct receive_work) + max_sges * sizeof(struct ibv_sge), &ring->mask, &ring->stride);
@@ -27,42 +27,32 @@ int virtual_make_receives(struct receive_ring *ring, uint32_t requests, uint32_t
         struct receive_work *receive = receive_at(ring, at);
         receive->posted.wr_id = (uintptr_t)&receive->work;
         receive->posted.sg_list = receive->sges;
+        receive->posted.num_sge = 1;
     }
     return ring->works ? 0 : -1;
 }
 
-void virtual_name_receives(struct receive_ring *ring, uint32_t number)
+void virtual_name_receives(struct work_ring *ring, uint32_t number)
 {
     for (uint32_t at = 0; ring->works && at <= ring->mask; at += ring->stride)
         receive_at(ring, at)->work.number = number;
 }
 
-static inline struct receive_work *next_slot(struct receive_ring *ring)
-{
-    return receive_at(ring, __atomic_fetch_add(&ring->head, ring->stride, __ATOMIC_RELAXED));
-}
-
 /* Of a shared queue the requests may complete in another order: a slot that is still taken is passed by. */
-static struct receive_work *free_slot(struct receive_ring *ring)
+static struct receive_work *free_slot(struct work_ring *ring)
 {
     for (uint32_t at = 0; at <= ring->mask; at += ring->stride) {
-        struct receive_work *receive = next_slot(ring);
+        struct receive_work *receive = draw_slot(ring);
         if (claim_work(&receive->work, WORK_RECEIVE))
             return receive;
     }
     return NULL;
 }
 
-/* All but the elements. */
-static inline void record(struct receive_work *receive, const struct ibv_recv_wr *wr, int num_sge)
+static void record(struct receive_work *receive, const struct ibv_recv_wr *wr)
 {
     receive->work.wr_id = wr->wr_id;
-    receive->posted.num_sge = num_sge;
-    receive->posted.next = NULL;
-}
-
-static void record_elements(struct receive_work *receive, const struct ibv_recv_wr *wr)
-{
+    count_pieces(&receive->work, WORK_RECEIVE, wr->num_sge);
     for (int i = 0; i < wr->num_sge; i++) /* no memcpy: of none there may be no list */
         receive->sges[i] = wr->sg_list[i];
     if (keys_differ())
@@ -70,53 +60,57 @@ static void record_elements(struct receive_work *receive, const struct ibv_recv_
 }
 
 /* As libibverbs' inline functions call the provider. */
-static inline int post_real(const struct receiver *to, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+static int post_real(const struct receiver *to, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    return to->srq ? to->srq->context->ops.post_srq_recv(to->srq, wr, bad) : to->qp->context->ops.post_recv(to->qp, wr, bad);
+    return abs(to->srq ? to->srq->context->ops.post_srq_recv(to->srq, wr, bad) : to->qp->context->ops.post_recv(to->qp, wr, bad));
 }
 
+/* What goes to the device: a list, since a record is made for one request of one element. */
+struct chunk {
+    struct ibv_recv_wr copies[CHUNK];
+    struct receive_work *slots[CHUNK];
+    int count;
+};
+
 /* Records requests from *wr on, at most CHUNK of them, and leaves *wr at the first that is not. Returns 0 or an errno. */
-static int record_some(struct receive_ring *ring, struct ibv_recv_wr **wr, struct receive_work **slots, int *count)
+static int record_some(struct work_ring *ring, struct ibv_recv_wr **wr, struct chunk *chunk)
 {
-    for (*count = 0; *wr && *count < CHUNK; ++*count, *wr = (*wr)->next) {
+    for (chunk->count = 0; *wr && chunk->count < CHUNK; ++chunk->count, *wr = (*wr)->next) {
         if (UNLIKELY((uint32_t)(*wr)->num_sge > ring->max_sges))
             return EINVAL;
-        struct receive_work *receive = slots[*count] = free_slot(ring);
+        struct receive_work *receive = chunk->slots[chunk->count] = free_slot(ring);
         if (UNLIKELY(!receive))
             return ENOMEM;
-        record(receive, *wr, (*wr)->num_sge);
-        record_elements(receive, *wr);
-        if (*count)
-            slots[*count - 1]->posted.next = &receive->posted;
+        record(receive, *wr);
+        struct ibv_recv_wr *copy = &chunk->copies[chunk->count];
+        *copy = receive->posted;
+        copy->num_sge = (*wr)->num_sge;
+        if (chunk->count)
+            copy[-1].next = copy;
     }
     return 0;
 }
 
 /* Returns how many the device took, and its error. */
-static int flush(const struct receiver *to, struct receive_work **slots, int count, int *error)
+static int flush(const struct receiver *to, struct chunk *chunk, int *error)
 {
     struct ibv_recv_wr *bad = NULL;
-    *error = abs(post_real(to, &slots[0]->posted, &bad));
-    int posted = *error ? 0 : count;
-    for (int i = count; *error && i--;) {
-        free_work(&slots[i]->work);
-        if (&slots[i]->posted == bad) {
-            posted = i;
-            break;
-        }
-    }
+    *error = post_real(to, chunk->copies, &bad);
+    int posted = *error ? (int)(bad - chunk->copies) : chunk->count;
+    for (int i = posted; i < chunk->count; i++)
+        free_work(&chunk->slots[i]->work);
     return posted;
 }
 
 /* Any requests; the gate has been passed. */
 __attribute__((noinline)) static int post_list(const struct receiver *to, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    struct receive_work *slots[CHUNK];
-    int error = 0, refused = 0, count;
+    struct chunk chunk;
+    int error = 0, refused = 0;
     while (wr && !error && !refused) {
         struct ibv_recv_wr *first = wr;
-        refused = record_some(to->ring, &wr, slots, &count);
-        int posted = count ? flush(to, slots, count, &error) : 0;
+        refused = record_some(to->ring, &wr, &chunk);
+        int posted = chunk.count ? flush(to, &chunk, &error) : 0;
         while (error && posted--)
             first = first->next;
         wr = error ? first : wr;
@@ -127,9 +121,10 @@ __attribute__((noinline)) static int post_list(const struct receiver *to, struct
     return error ? error : refused;
 }
 
-__attribute__((cold, noinline)) static int post_refused(struct receive_work *receive, int error, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+/* The device has named the record that it was given (ibv_post_recv(3)). */
+__attribute__((cold, noinline)) static int post_refused(int error, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    free_work(&receive->work);
+    free_work(&((struct receive_work *)*bad)->work);
     *bad = wr;
     gate_leave();
     return abs(error);
@@ -144,7 +139,7 @@ __attribute__((cold, noinline)) static int post_after_look(const struct receiver
     return post_list(to, wr, bad);
 }
 
-__attribute__((cold, noinline)) static int post_queue_after_look(struct v_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+int virtual_receive_after_look(struct v_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
     return post_after_look(&(struct receiver){.qp = qp->real, .ring = &qp->receives}, wr, bad);
 }
@@ -156,41 +151,36 @@ __attribute__((noinline)) static int post_queue_list(struct v_qp *qp, struct ibv
 
 /* The usual case: one request of one piece. It calls the device and nothing else, and what only the way back from a refusal
  * needs stays in memory: so no register is saved for every request. */
-static inline __attribute__((always_inline)) int post_one(struct v_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad, int keyed)
+static inline __attribute__((always_inline)) int post_one(struct v_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad, int translated)
 {
-    const struct ibv_sge *sge = wr->sg_list;
-    uint32_t key = sge->lkey;
-    if (keyed && UNLIKELY(!translate_near(&key)))
+    if (UNLIKELY(wr->next || wr->num_sge != 1))
         return post_queue_list(qp, wr, bad);
-    struct receive_work *receive = next_slot(&qp->receives);
+    struct receive_work *receive = draw_slot(&qp->receives);
     if (UNLIKELY(!claim_work(&receive->work, WORK_RECEIVE)))
         return post_queue_list(qp, wr, bad);
-    struct receive_work *volatile kept = receive;
     struct ibv_recv_wr *volatile kept_wr = wr, **volatile kept_bad = bad;
-    record(receive, wr, 1);
-    receive->sges[0] = *sge;
-    if (keyed)
-        receive->sges[0].lkey = key;
-    int error = qp->real->context->ops.post_recv(qp->real, &receive->posted, bad);
+    receive->work.wr_id = wr->wr_id;
+    if (!translated) {
+        receive->sges[0] = *wr->sg_list;
+    } else if (UNLIKELY(!translate_element(&receive->sges[0], wr->sg_list))) {
+        free_work(&receive->work);
+        return post_queue_list(qp, wr, bad);
+    }
+    int error = LOOK_AT(virtual_calls.post_recv)(qp->real, &receive->posted, bad);
     if (UNLIKELY(error))
-        return post_refused(kept, error, kept_wr, kept_bad);
+        return post_refused(error, kept_wr, kept_bad);
     gate_leave_anew(gate_self_anew());
     return same(error);
 }
 
-__attribute__((noinline)) static int post_keyed(struct v_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+int virtual_receive_plain(struct v_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    return post_one(qp, wr, bad, 1);
+    return post_one(qp, wr, bad, 0);
 }
 
-int virtual_post_recv(struct ibv_qp *virtual, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+int virtual_receive_translated(struct v_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    struct v_qp *qp = (struct v_qp *)virtual;
-    if (UNLIKELY(!gate_enter_fast()))
-        return post_queue_after_look(qp, wr, bad);
-    if (UNLIKELY(wr->next || wr->num_sge != 1))
-        return post_queue_list(qp, wr, bad);
-    return UNLIKELY(LOOK_AT(qp->always) & SEND_KEYED) ? post_keyed(qp, wr, bad) : post_one(qp, wr, bad, 0);
+    return post_one(qp, wr, bad, 1);
 }
 
 int virtual_post_srq_recv(struct ibv_srq *virtual, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
@@ -201,12 +191,12 @@ int virtual_post_srq_recv(struct ibv_srq *virtual, struct ibv_recv_wr *wr, struc
 }
 
 /* Before the memory of a new life is known: the records hold the old life's keys. */
-void virtual_untranslate_receives(const struct v_context *context, struct receive_ring *ring)
+void virtual_untranslate_receives(const struct v_context *context, struct work_ring *ring)
 {
     for (uint32_t at = 0; ring->works && at <= ring->mask; at += ring->stride) {
         struct receive_work *receive = receive_at(ring, at);
-        if (receive->work.state == WORK_RECEIVE)
-            virtual_untranslate_sges(context, receive->sges, (uint32_t)receive->posted.num_sge);
+        if (receive->work.state != WORK_FREE)
+            virtual_untranslate_sges(context, receive->sges, pieces_of(receive->work.state));
     }
 }
 
@@ -216,11 +206,12 @@ int virtual_repost_receives(const struct receiver *to)
     struct ibv_recv_wr *bad;
     for (uint32_t at = 0; at <= to->ring->mask; at += to->ring->stride) {
         struct receive_work *receive = receive_at(to->ring, to->ring->head + at);
-        if (receive->work.state != WORK_RECEIVE)
+        struct ibv_recv_wr copy = receive->posted;
+        if (receive->work.state == WORK_FREE)
             continue;
-        virtual_translate_sges(receive->sges, (uint32_t)receive->posted.num_sge);
-        receive->posted.next = NULL;
-        errno = abs(post_real(to, &receive->posted, &bad));
+        copy.num_sge = (int)pieces_of(receive->work.state);
+        virtual_translate_sges(receive->sges, (uint32_t)copy.num_sge);
+        errno = post_real(to, &copy, &bad);
         if (errno)
             return -1;
     }

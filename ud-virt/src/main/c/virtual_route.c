@@ -16,7 +16,9 @@ enum { ASK_AGAIN_EVERY = 1024, UNKNOWN_LOG_LINES = 20 };
 /* No device hands this number out below the multicast one; a datagram to it is dropped at its own host. */
 #define VOID_QPN 0xfffffeu
 
-struct route virtual_no_route = {.epoch = NO_EPOCH};
+#define NO_PLAIN_QPN UINT64_MAX
+
+struct route virtual_no_route = {.epoch = NO_EPOCH, .plain_qpn = NO_PLAIN_QPN};
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct route *retired;
 
@@ -40,9 +42,12 @@ enum resolution virtual_resolve(uint16_t lid, uint32_t qpn, struct address_entry
     }
 }
 
-static void prepare(struct route *route)
+/* Of a first life's numbers none is ever another endpoint's: a route by them stays right when the epoch has moved. */
+static void prepare(struct route *route, const struct v_ah *ah)
 {
-    route->change = route->virtual_qpn ^ route->real_qpn;
+    route->plain_qpn = !virtual_moved && route->virtual_qpn == route->real_qpn ? route->virtual_qpn : NO_PLAIN_QPN;
+    route->change[0] = (uintptr_t)&ah->ah ^ (uintptr_t)route->real;
+    route->change[1] = route->virtual_qpn ^ route->real_qpn;
     if (virtual_lending() && route->real)
         virtual_lending()->prepare(route, route->real);
 }
@@ -71,7 +76,7 @@ static const struct route *void_route(const struct v_ah *ah)
             free(route);
             return NULL;
         }
-        prepare(route);
+        prepare(route, ah);
         *place = route;
     }
     return *place;
@@ -109,7 +114,7 @@ static int build_group(struct v_ah *ah, struct route *route, uint64_t epoch)
     route->real_qpn = route->virtual_qpn;
     route->real = virtual_real_ah((struct v_pd *)ah->ah.pd, &group);
     route->epoch = epoch;
-    prepare(route);
+    prepare(route, ah);
     return route->real ? 0 : -1;
 }
 
@@ -136,7 +141,7 @@ static int build(struct v_ah *ah, struct route *route, uint64_t epoch)
     }
     route->real = virtual_real_ah((struct v_pd *)ah->ah.pd, &real);
     route->epoch = epoch;
-    prepare(route);
+    prepare(route, ah);
     return route->real ? 0 : -1;
 }
 
@@ -170,6 +175,7 @@ static const struct route *find_or_build(struct v_ah *ah, uint32_t qpn, uint64_t
     if (!route)
         return NULL;
     route->virtual_qpn = qpn;
+    route->plain_qpn = NO_PLAIN_QPN;
     route->asked = old && old->epoch == NO_EPOCH ? old->asked : 0;
     if (build(ah, route, epoch)) {
         free(route);

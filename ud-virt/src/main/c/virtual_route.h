@@ -18,6 +18,13 @@ static inline const struct route *usual_route(const struct v_ah *ah, uint32_t qp
     return LIKELY(route->virtual_qpn == qpn && route->epoch == epoch) ? route : NULL;
 }
 
+/* The same in a first life. */
+static inline const struct route *plain_route(const struct v_ah *ah, uint32_t qpn)
+{
+    const struct route *route = __atomic_load_n(ah->routes + (uint8_t)qpn, __ATOMIC_ACQUIRE);
+    return LIKELY(route->plain_qpn == qpn) ? route : NULL;
+}
+
 /* Of an address handle that is there. NULL with errno when there is no route and none can be made. */
 static inline const struct route *known_route(struct v_ah *ah, uint32_t qpn, uint64_t epoch)
 {

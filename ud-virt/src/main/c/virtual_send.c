@@ -1,10 +1,10 @@
 /* Posting sends: the caller's work requests are const to us, so copies on the stack carry the real address handle, QPN and
- * keys. One request goes the short way (post_one); lists reach the device in chunks, and a refused one is counted back.
+ * keys. One request goes a short way (virtual_paths.h); lists reach the device in chunks, and a refused one is counted back.
  *
  * A signaled request is recorded, since DRAIN waits for its completion, and its record's address is the real wr_id. Another
  * one keeps its wr_id: it has a completion only if it fails (virtual_poll.c tells the two apart). */
 #include "rc.h"
-#include "virtual.h"
+#include "virtual_paths.h"
 #include "virtual_route.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -30,37 +30,29 @@ static struct work *record(struct v_qp *qp, uint64_t wr_id)
     return NULL;
 }
 
-/* The destination's QPN, and above it its Q_Key: x86 is little-endian. */
-static inline uint64_t number_and_qkey(const struct ibv_send_wr *wr)
+typedef uint64_t two __attribute__((vector_size(16)));
+typedef two loose_two __attribute__((aligned(8), may_alias));
+#define TWO(member) (*(loose_two *)&(member))
+
+/* Fills the device's copy of a request, up to the members of other transports, without the destination. */
+static inline void copy_head(struct ibv_send_wr *copy, const struct ibv_send_wr *wr)
 {
-    uint64_t both;
-    _Static_assert(offsetof(struct ibv_send_wr, wr.ud.remote_qkey) == offsetof(struct ibv_send_wr, wr.ud.remote_qpn) + 4, "read as one");
-    memcpy(&both, &wr->wr.ud.remote_qpn, sizeof both);
-    return both;
+    _Static_assert(offsetof(struct ibv_send_wr, sg_list) == 16 && offsetof(struct ibv_send_wr, send_flags) == 32, "copied by 16 bytes");
+    TWO(copy->wr_id) = TWO(wr->wr_id);
+    TWO(copy->sg_list) = TWO(wr->sg_list);
+    memcpy(&copy->send_flags, &wr->send_flags, offsetof(struct ibv_send_wr, wr) - offsetof(struct ibv_send_wr, send_flags));
 }
 
-/* The flags, and above them what is immediate data or a key of another transport. */
-static inline uint64_t flags_and_immediate(const struct ibv_send_wr *wr)
+/* The address handle, the QPN, and the Q_Key, which stays. */
+static inline void copy_destination(struct ibv_send_wr *copy, const struct ibv_send_wr *wr, const struct route *route)
 {
-    uint64_t both;
-    _Static_assert(offsetof(struct ibv_send_wr, imm_data) == offsetof(struct ibv_send_wr, send_flags) + 4, "read as one");
-    memcpy(&both, &wr->send_flags, sizeof both);
-    return both;
-}
-
-/* Fills the device's copy of a request, up to the members of other transports. The caller has read two pairs of members already. */
-static inline void copy_request(struct ibv_send_wr *copy, const struct ibv_send_wr *wr, const struct route *route, uint64_t flags, uint64_t to)
-{
-    memcpy(copy, wr, offsetof(struct ibv_send_wr, send_flags));
-    memcpy(&copy->send_flags, &flags, sizeof flags);
-    copy->wr.ud.ah = route->real;
-    to ^= route->change;
-    memcpy(&copy->wr.ud.remote_qpn, &to, sizeof to);
+    _Static_assert(offsetof(struct ibv_send_wr, wr.ud.remote_qpn) == offsetof(struct ibv_send_wr, wr.ud.ah) + 8, "changed as one");
+    TWO(copy->wr.ud) = TWO(wr->wr.ud) ^ route->change;
 }
 
 static inline int is_signaled(const struct v_qp *qp, const struct ibv_send_wr *wr)
 {
-    return ((wr->send_flags | LOOK_AT(qp->always)) & IBV_SEND_SIGNALED) != 0;
+    return qp->wanted.sq_sig_all || wr->send_flags & IBV_SEND_SIGNALED;
 }
 
 /* Returns 0, an errno, or -1: it does not fit into this chunk any more. */
@@ -87,7 +79,10 @@ static int prepare(struct v_qp *qp, struct chunk *chunk, const struct ibv_send_w
     const struct route *route = route_of(wr, epoch);
     if (!route)
         return errno;
-    copy_request(copy, wr, route, flags_and_immediate(wr), number_and_qkey(wr));
+    copy_head(copy, wr);
+    copy->wr.ud.ah = route->real;
+    copy->wr.ud.remote_qpn = route->real_qpn;
+    copy->wr.ud.remote_qkey = wr->wr.ud.remote_qkey;
     int error = keys_differ() && !(wr->send_flags & IBV_SEND_INLINE) ? translate_sges(chunk, copy) : 0;
     if (error)
         return error;
@@ -106,7 +101,7 @@ static int flush(struct v_qp *qp, struct chunk *chunk, int *error)
 {
     struct ibv_send_wr *bad = NULL;
     chunk->copies[chunk->count - 1].next = NULL;
-    *error = abs(post_real_send(qp->real, chunk->copies, &bad));
+    *error = abs(qp->real->context->ops.post_send(qp->real, chunk->copies, &bad));
     int posted = *error ? (int)(bad - chunk->copies) : chunk->count;
     for (int i = posted; i < chunk->count; i++)
         if (chunk->works[i])
@@ -147,7 +142,7 @@ __attribute__((cold, noinline)) static int post_refused(struct work *work, int e
     return abs(error);
 }
 
-/* From here on only what the short way needs. It calls the device and nothing else, and what only the way back from a refusal
+/* From here on only what the short ways need. They call the device and nothing else, and what only the way back from a refusal
  * needs stays in memory: so no register is saved for every request. */
 static inline __attribute__((always_inline)) int hand_over(struct v_qp *qp, struct ibv_send_wr *copy, struct work *work, struct ibv_send_wr *wr,
                                                            struct ibv_send_wr **bad)
@@ -156,7 +151,7 @@ static inline __attribute__((always_inline)) int hand_over(struct v_qp *qp, stru
     struct work *volatile kept_work;
     if (work)
         kept_work = work;
-    int error = post_real_send(qp->real, copy, bad);
+    int error = LOOK_AT(virtual_calls.post_send)(qp->real, copy, bad);
     if (UNLIKELY(error))
         return post_refused(work ? kept_work : NULL, error, kept_wr, kept_bad);
     gate_thread_here *self = gate_self_anew();
@@ -165,38 +160,41 @@ static inline __attribute__((always_inline)) int hand_over(struct v_qp *qp, stru
     return same(error);
 }
 
-/* Gives the copy an element with the device's key. Returns 0 when that is not for here. */
-static inline int translate_one(struct ibv_send_wr *copy, struct ibv_sge *sge)
+/* Gives the copy an element with the device's key; inline data have none. Returns 0 when that is not for here. */
+static inline __attribute__((always_inline)) int translate_one(struct ibv_send_wr *copy, struct ibv_sge *sge, const struct ibv_send_wr *wr)
 {
-    if (copy->send_flags & IBV_SEND_INLINE)
-        return 1;
-    if (UNLIKELY(copy->num_sge != 1))
-        return 0;
-    uint32_t key = copy->sg_list->lkey;
-    if (UNLIKELY(!translate_near(&key)))
-        return 0;
-    sge->addr = copy->sg_list->addr;
-    sge->length = copy->sg_list->length;
-    sge->lkey = key;
     copy->sg_list = sge;
+    if (LIKELY(translate_element(sge, wr->sg_list)))
+        return 1;
+    *sge = *wr->sg_list;
+    return *(const volatile unsigned *)&wr->send_flags & IBV_SEND_INLINE; /* not to be kept in a register from before */
+}
+
+/* Fills the copy. In a first life (`translated` is 0) only the address handle is another one than the job's. Else there is one
+ * element; returns 0 when that is not for here. */
+static inline __attribute__((always_inline)) int copy_one(struct ibv_send_wr *copy, struct ibv_sge *sge, const struct ibv_send_wr *wr,
+                                                          const struct route *route, int translated)
+{
+    _Static_assert(offsetof(struct ibv_send_wr, wr) - offsetof(struct ibv_send_wr, num_sge) == 16, "copied by 16 bytes");
+    if (!translated) {
+        copy_head(copy, wr);
+    } else {
+        if (UNLIKELY(!translate_one(copy, sge, wr)))
+            return 0;
+        TWO(copy->wr_id) = TWO(wr->wr_id);
+        TWO(copy->num_sge) = TWO(wr->num_sge);
+    }
+    copy_destination(copy, wr, route);
     return 1;
 }
 
-/* One request whose route is known. */
-static inline __attribute__((always_inline)) int post_one(struct v_qp *qp, const struct route *route, uint64_t to, struct ibv_send_wr *wr,
-                                                          struct ibv_send_wr **bad)
+static inline __attribute__((always_inline)) int post_signaled(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad,
+                                                               const struct route *route, int translated)
 {
     struct ibv_send_wr copy;
     struct ibv_sge sge;
-    uint64_t own_flags = flags_and_immediate(wr);
-    unsigned flags = (unsigned)own_flags | LOOK_AT(qp->always);
-    copy_request(&copy, wr, route, own_flags, to);
-    if (!(flags & (IBV_SEND_SIGNALED | SEND_KEYED)))
-        return hand_over(qp, &copy, NULL, wr, bad);
-    if (flags & SEND_KEYED && UNLIKELY(!translate_one(&copy, &sge)))
+    if (UNLIKELY(!copy_one(&copy, &sge, wr, route, translated)))
         return post_list(qp, wr, bad);
-    if (!(flags & IBV_SEND_SIGNALED))
-        return hand_over(qp, &copy, NULL, wr, bad);
     struct work *work = send_work(qp, __atomic_fetch_add(&qp->send_head, 1, __ATOMIC_RELAXED));
     if (UNLIKELY(!claim_work(work, WORK_SEND)))
         return post_list(qp, wr, bad);
@@ -205,35 +203,64 @@ static inline __attribute__((always_inline)) int post_one(struct v_qp *qp, const
     return hand_over(qp, &copy, work, wr, bad);
 }
 
-static inline __attribute__((always_inline)) int post(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+/* Not cloned: the compiler would load members of the route for them, in the way of every request. */
+__attribute__((noinline, noclone)) static int post_signaled_plain(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad, const struct route *route)
 {
-    const struct v_ah *ah = (const struct v_ah *)wr->wr.ud.ah;
-    if (UNLIKELY(wr->next || !ah))
-        return post_list(qp, wr, bad);
-    uint64_t to = number_and_qkey(wr);
-    const struct route *route = usual_route(ah, (uint32_t)to, __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE));
-    return LIKELY(route != NULL) ? post_one(qp, route, to, wr, bad) : post_list(qp, wr, bad);
+    return post_signaled(qp, wr, bad, route, 0);
 }
 
-/* The gate was closed, or has been: nothing that the thread has seen before need be true any more. */
-__attribute__((cold, noinline)) static int post_after_look(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+__attribute__((noinline, noclone)) static int post_signaled_translated(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad, const struct route *route)
+{
+    return post_signaled(qp, wr, bad, route, 1);
+}
+
+int virtual_post_plain(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    const struct v_ah *ah = (const struct v_ah *)wr->wr.ud.ah;
+    struct ibv_send_wr copy;
+    if (UNLIKELY(wr->next || !ah))
+        return post_list(qp, wr, bad);
+    const struct route *route = plain_route(ah, wr->wr.ud.remote_qpn);
+    if (UNLIKELY(!route))
+        return post_list(qp, wr, bad);
+    if (UNLIKELY(wr->send_flags & IBV_SEND_SIGNALED))
+        return post_signaled_plain(qp, wr, bad, route);
+    copy_one(&copy, NULL, wr, route, 0);
+    return hand_over(qp, &copy, NULL, wr, bad);
+}
+
+int virtual_post_translated(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    const struct v_ah *ah = (const struct v_ah *)wr->wr.ud.ah;
+    struct ibv_send_wr copy;
+    struct ibv_sge sge;
+    if (UNLIKELY(wr->next || !ah || wr->num_sge != 1))
+        return post_list(qp, wr, bad);
+    const struct route *route = usual_route(ah, wr->wr.ud.remote_qpn, __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE));
+    if (UNLIKELY(!route))
+        return post_list(qp, wr, bad);
+    if (UNLIKELY(wr->send_flags & IBV_SEND_SIGNALED))
+        return post_signaled_translated(qp, wr, bad, route);
+    if (UNLIKELY(!copy_one(&copy, &sge, wr, route, 1)))
+        return post_list(qp, wr, bad);
+    return hand_over(qp, &copy, NULL, wr, bad);
+}
+
+/* Of a queue pair that signals all. */
+int virtual_post_recorded(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    const struct v_ah *ah = (const struct v_ah *)wr->wr.ud.ah;
+    if (UNLIKELY(wr->next || !ah || wr->num_sge != 1))
+        return post_list(qp, wr, bad);
+    const struct route *route = usual_route(ah, wr->wr.ud.remote_qpn, __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE));
+    return LIKELY(route != NULL) ? post_signaled_translated(qp, wr, bad, route) : post_list(qp, wr, bad);
+}
+
+int virtual_send_after_look(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
     if (!gate_enter_slow()) {
         *bad = wr;
         return EOPNOTSUPP;
     }
-    return qp->rc ? rc_post_send(qp, wr, bad) : post_list(qp, wr, bad);
-}
-
-int virtual_post_datagrams(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
-{
-    return LIKELY(gate_enter_fast()) ? post((struct v_qp *)qp, wr, bad) : post_after_look((struct v_qp *)qp, wr, bad);
-}
-
-int virtual_post_any(struct ibv_qp *virtual, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
-{
-    struct v_qp *qp = (struct v_qp *)virtual;
-    if (UNLIKELY(!gate_enter_fast()))
-        return post_after_look(qp, wr, bad);
-    return qp->rc ? rc_post_send(qp, wr, bad) : post(qp, wr, bad);
+    return qp->rc ? rc_post_list(qp, wr, bad) : post_list(qp, wr, bad);
 }

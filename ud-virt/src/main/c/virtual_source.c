@@ -12,12 +12,19 @@
 enum { UNKNOWN_LOG_LINES = 20, FOREIGN_KEPT = 1024 };
 
 #define NO_WIRE UINT64_MAX
-#define NO_PLAIN_LID UINT32_MAX
-static struct source nobody = {.epoch = UINT64_MAX, .wire = NO_WIRE, .plain_lid = NO_PLAIN_LID};
+#define NO_PLAIN UINT64_MAX
+static struct source nobody = {.epoch = UINT64_MAX, .wire = NO_WIRE, .plain = NO_PLAIN};
 struct source *virtual_sources[SOURCES] = {[0 ... SOURCES - 1] = &nobody};
 static struct source *replaced;
 static int foreign; /* remembered ones, of this life */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* On RoCE addresses are in the GRH. In a first life nobody looks whether the source has another name. */
+static int is_plain(const struct source *source, uint16_t lid, uint32_t qpn)
+{
+    int same = source->virtual_qpn == qpn && source->virtual_lid == lid;
+    return !virtual_real.ethernet && !virtual_identity.ethernet && (virtual_moved || same);
+}
 
 /* A sender outside the job, which has no virtual address, is delivered under its own. */
 static void build(struct source *source, uint16_t lid, uint32_t qpn, uint64_t epoch)
@@ -25,7 +32,7 @@ static void build(struct source *source, uint16_t lid, uint32_t qpn, uint64_t ep
     static int lines;
     struct address_entry entry;
     *source = (struct source){.key = (uint64_t)lid << 24 | qpn, .virtual_qpn = qpn, .virtual_lid = lid, .epoch = epoch, .wire = NO_WIRE,
-                              .plain_qpn = qpn, .plain_lid = NO_PLAIN_LID};
+                              .plain = NO_PLAIN};
     if (__atomic_load_n(&control.agent, __ATOMIC_ACQUIRE) == AGENT_NONE)
         return;
     source->known = address_table_find(1, lid, qpn, &entry);
@@ -37,10 +44,10 @@ static void build(struct source *source, uint16_t lid, uint32_t qpn, uint64_t ep
     if (source->known) {
         if (virtual_lending())
             source->wire = virtual_lending()->source_key(lid, qpn);
-        if (!virtual_real.ethernet && !virtual_identity.ethernet) /* there, addresses are in the GRH */
-            source->plain_lid = lid;
         source->virtual_qpn = entry.virtual_qpn;
         source->virtual_lid = entry.virtual_lid;
+        if (is_plain(source, lid, qpn))
+            source->plain = plain_sum(&(struct ibv_wc){.src_qp = qpn, .slid = lid});
         memcpy(source->gid, address_virtual_gid(entry.virtual_lid), sizeof source->gid);
     } else if (__atomic_load_n(&control.agent, __ATOMIC_ACQUIRE) == AGENT_PRESENT && lines++ < UNKNOWN_LOG_LINES) {
         control_log("a datagram came from LID 0x%04x QPN 0x%06x, no endpoint of this job: its source is delivered as it is", lid, qpn);

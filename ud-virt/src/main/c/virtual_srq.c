@@ -18,8 +18,12 @@ static int fill(struct v_srq *srq, struct v_pd *pd, struct ibv_srq_init_attr *wa
     srq->srq.pd = &pd->pd;
     pthread_mutex_init(&srq->srq.mutex, NULL);
     pthread_cond_init(&srq->srq.cond, NULL);
-    if (virtual_lending() || !virtual_make_receives(&srq->receives, real.attr.max_wr, real.attr.max_sge))
+    if (virtual_lending())
         return 0;
+    if (!virtual_make_receives(&srq->receives, real.attr.max_wr, real.attr.max_sge)) {
+        virtual_name_receives(&srq->receives, NUMBER_OF_SHARED);
+        return 0;
+    }
     lower_device->destroy_srq(srq->real);
     return ENOMEM;
 }

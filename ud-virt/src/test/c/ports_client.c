@@ -4,7 +4,7 @@
  *   peer LID QPN GID -> peer N
  *   send SEED       -> sent N          from each endpoint to each peer, with a GRH
  *   receive N SEED  -> received N      all of them, each from a peer, to its own GID
- *   connection SEED -> connected       one message over a reliable connection between two devices
+ *   connection SEED -> connected       a message and a write over a reliable connection between two devices
  *   raise DEVICE TYPE PORT -> raised N                 by udckpt_soft_event(), in N contexts
  *   events          -> events CONTEXT:TYPE:PORT ...    all that there are, without waiting
  *   state ENDPOINT  -> state STATE                     as the device says it
@@ -68,7 +68,7 @@ static void make(struct endpoint *at, struct ibv_context *context, int port, enu
     CHECK(at->memory = calloc(SLOTS + 1, SLOT));
     CHECK(at->pd = ibv_alloc_pd(context));
     CHECK(at->cq = ibv_create_cq(context, 4 * SLOTS, NULL, NULL, 0));
-    CHECK(at->mr = ibv_reg_mr(at->pd, at->memory, (SLOTS + 1) * SLOT, IBV_ACCESS_LOCAL_WRITE));
+    CHECK(at->mr = ibv_reg_mr(at->pd, at->memory, (SLOTS + 1) * SLOT, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
     struct ibv_qp_init_attr init = {.send_cq = at->cq, .recv_cq = at->cq, .qp_type = type, .cap = {SLOTS, SLOTS, 1, 1, 0}};
     CHECK(at->qp = ibv_create_qp(at->pd, &init));
     if (type != IBV_QPT_UD)
@@ -83,7 +83,7 @@ static void make(struct endpoint *at, struct ibv_context *context, int port, enu
 
 static void connect_to(struct endpoint *at, const struct endpoint *peer)
 {
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = (uint8_t)at->port};
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = (uint8_t)at->port, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
     EQUAL(0, ibv_modify_qp(at->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
     attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = peer->qp->qp_num, .min_rnr_timer = 12,
                                 .ah_attr = {.dlid = peer->lid, .port_num = (uint8_t)at->port}};
@@ -208,6 +208,13 @@ static void use_connection(unsigned seed)
     EQUAL(IBV_WC_SUCCESS, wc.status);
     CHECK(is_filled(to->memory, 100, seed));
     complete_send(from, 5);
+    fill(from->memory + SLOTS * SLOT, 100, seed + 1);
+    wr.opcode = IBV_WR_RDMA_WRITE; /* two devices may count their keys alike */
+    wr.wr.rdma.remote_addr = (uintptr_t)to->memory;
+    wr.wr.rdma.rkey = to->mr->rkey;
+    EQUAL(0, ibv_post_send(from->qp, &wr, &bad));
+    complete_send(from, 5);
+    CHECK(is_filled(to->memory, 100, seed + 1));
     puts("connected");
 }
 

@@ -47,12 +47,17 @@ class PortsTest {
     }
 
     private void start(String lending) throws Exception {
+        start(Map.of("UDCKPT_LENDING", lending));
+    }
+
+    private void start(Map<String, String> settings) throws Exception {
         Node node = new Node(scratch.resolve("life0"), new AddressMap(), RANKS);
         lives.add(node);
         HostAddress host = node.map.newHost("a", PORTS);
         for (int rank = 0; rank < RANKS; rank++) {
             Map<String, String> environment = new TreeMap<>(node.environment(host));
-            environment.putAll(Map.of("UDCKPT_LENDING", lending, "UDCKPT_SOFT_DEVICES", "2", "UDCKPT_SOFT_PORTS", "2"));
+            environment.putAll(Map.of("UDCKPT_SOFT_DEVICES", "2", "UDCKPT_SOFT_PORTS", "2"));
+            environment.putAll(settings);
             clients.add(new UdClient(rank, Path.of(System.getProperty("udckpt.native")), environment, List.of("ports_client")));
             seen.add(clients.get(rank).ask("open"));
             assertTrue(seen.get(rank).startsWith("address " + host.lid() + " "), seen.get(rank));
@@ -82,6 +87,16 @@ class PortsTest {
         }
     }
 
+    /** Then the job's keys are not all the devices' own, in the first life already; local and remote ones. */
+    @ParameterizedTest
+    @CsvSource({"1", "0"})
+    void devicesThatCountTheirKeysAlike(String lending) throws Exception {
+        start(Map.of("UDCKPT_LENDING", lending, "UDCKPT_SOFT_KEYS", "7"));
+        exchange(1);
+        nextLife(PORTS);
+        exchange(2);
+    }
+
     /** @param lids of each host of the next lives: as many as there are ports, or one for all of them */
     @ParameterizedTest
     @CsvSource({"1,4", "1,1", "0,4", "0,1"})
@@ -99,7 +114,7 @@ class PortsTest {
         for (int rank = 0; rank < RANKS; rank++) {
             assertEquals(2, last.map.endpoints(rank).stream().filter(endpoint -> endpoint.transport() == Transport.RC).count());
             assertEquals(ENDPOINTS, last.map.endpoints(rank).stream().filter(endpoint -> endpoint.transport() == Transport.UD).count());
-            assertEquals(1, last.counters.of(rank).rcSends());
+            assertEquals(2, last.counters.of(rank).rcSends());
             assertEquals(RANKS * ENDPOINTS * ENDPOINTS, last.counters.of(rank).udSends());
         }
     }
