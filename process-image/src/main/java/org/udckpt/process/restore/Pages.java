@@ -24,7 +24,7 @@ final class Pages implements AutoCloseable {
     private static final int TASK = 8 << 20;
     private static final int BUFFER = 1 << 20;
 
-    private final ExecutorService workers = Executors.newFixedThreadPool(Math.max(2, Runtime.getRuntime().availableProcessors()),
+    private final ExecutorService workers = Executors.newFixedThreadPool(Math.max(4, Runtime.getRuntime().availableProcessors()), // each waits for the disk half of the time
             Thread.ofPlatform().daemon().name("udckpt-restore-pages-", 0).factory());
     private final List<CompletableFuture<Void>> running = new ArrayList<>();
     private final List<Integer> files = new ArrayList<>();
