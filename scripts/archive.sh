@@ -11,7 +11,7 @@ done
 # archive_after CLASS ARGUMENT...: leaves the archive of what the class has done
 archive_after() {
     # shellcheck disable=SC2046 # flags are words
-    timeout -k 5 120 "$java_home/bin/java" $(java_flags run) -XX:AOTCacheOutput="$archive" -Dudckpt.root="$root" \
+    timeout -k 5 300 "$java_home/bin/java" $(java_flags run) -XX:AOTCacheOutput="$archive" -Dudckpt.root="$root" \
         -Dudckpt.native="$root/native/target/cmake" -cp "$(class_path)" "$@" >"$log" 2>&1 </dev/null && [ -f "$archive" ]
 }
 
