@@ -1,4 +1,5 @@
-/* inotify: watches report what happens afterwards. A capture that cannot keep them must refuse by name. */
+/* inotify: watches, one of which has a number after a gap, report what happens afterwards. A capture that cannot keep them (it is not
+ * root's) must refuse by name. */
 #include "feature.h"
 #include <sys/inotify.h>
 
@@ -6,8 +7,13 @@ int main(int argc, char **argv) {
   feature_start(argc, argv);
   int fd = inotify_init1(IN_CLOEXEC);
   MUST(fd >= 0 && !mkdir(scratch("watched"), 0755));
+  int gap = inotify_add_watch(fd, argv[1], IN_UNMOUNT);
+  MUST(gap > 0 && !mkdir(scratch("gap"), 0755) && inotify_add_watch(fd, scratch("gap"), IN_DELETE_SELF | IN_ONESHOT) > gap);
+  MUST(!inotify_rm_watch(fd, gap));
   int watch = inotify_add_watch(fd, scratch("watched"), IN_CREATE);
   MUST(watch >= 0);
+  char ignored[1024];
+  MUST(read(fd, ignored, sizeof ignored) > 0); /* IN_IGNORED of the removed one */
   feature_ready();
   for (uint64_t n = 0; !feature_finishing(); n++) {
     char name[64], path[128];
@@ -23,6 +29,12 @@ int main(int argc, char **argv) {
     MUST(!unlink(scratch(path)));
     pause_ms(5);
   }
+  MUST(!rmdir(scratch("gap")));
+  union {
+    struct inotify_event event;
+    char bytes[1024];
+  } last;
+  CHECK(read(fd, &last, sizeof last) > 0 && last.event.wd > gap && last.event.wd < watch && last.event.mask & IN_DELETE_SELF, "the event is %#x of watch %d", last.event.mask, last.event.wd);
   check_flags(fd, O_RDONLY, FD_CLOEXEC, "inotify");
   return feature_pass();
 }

@@ -19,6 +19,7 @@ import org.udckpt.process.check.BrokenTable;
 import org.udckpt.process.check.ImageCheck;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
@@ -39,6 +40,7 @@ public final class ImageTables {
     private static final String MEMORY = "memory";
     private static final String TCP_SOCKETS = "tcp-sockets";
     private static final String TERMINALS = "terminals";
+    private static final String WATCHES = "inotify-watches";
     private static final String PROCESSES = "processes";
     private static final String THREADS = "threads";
     private static final String REGIONS = "regions";
@@ -87,6 +89,9 @@ public final class ImageTables {
         if (!image.terminals().isEmpty()) {
             node.table(TERMINALS, TerminalObject.class, image.terminals());
         }
+        if (!image.watches().isEmpty()) {
+            node.table(WATCHES, InotifyWatch.class, image.watches());
+        }
     }
 
     public static JobState readState(CheckpointReader reader) throws IOException {
@@ -119,7 +124,8 @@ public final class ImageTables {
         JobImage image = new JobImage(reader.table(PROCESSES, ProcessState.class), reader.table(THREADS, ThreadState.class), reader.table(REGIONS, Region.class),
                 reader.table(DESCRIPTORS, Descriptor.class), reader.table(OBJECTS, KernelObject.class), reader.table(TIMERS, PosixTimer.class),
                 reader.table(ZOMBIES, Zombie.class), only(reader, CLOCKS, Clocks.class), vectors(reader),
-                reader.tableIfThere(TCP_SOCKETS, TcpSocket.class), reader.tableIfThere(TERMINALS, TerminalObject.class));
+                reader.tableIfThere(TCP_SOCKETS, TcpSocket.class),
+                reader.tableIfThere(TERMINALS, TerminalObject.class), reader.tableIfThere(WATCHES, InotifyWatch.class));
         try {
             ImageCheck.check(image);
         } catch (BrokenTable broken) {

@@ -47,9 +47,7 @@ final class AnonymousReader {
                 epolls.add(new Watch(open, id));
             }
             case "anon_inode:inotify" -> {
-                if (open.info().contains("inotify wd:")) {
-                    throw open.refuse("an inotify descriptor with watches cannot be checkpointed; remove the watches first");
-                }
+                InotifyReader.read(open, id).forEach(table::add);
                 table.add(new InotifyFd(id, flags));
             }
             case "anon_inode:[io_uring]" -> throw open.refuse("io_uring cannot be checkpointed; run the program with its io_uring support turned off");

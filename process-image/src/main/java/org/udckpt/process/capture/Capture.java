@@ -18,6 +18,7 @@ import org.udckpt.process.linux.Scratch;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
@@ -41,6 +42,7 @@ public final class Capture implements AutoCloseable {
     private final List<KernelObject> objects;
     private final List<TcpSocket> tcpSockets;
     private final List<TerminalObject> terminals;
+    private final List<InotifyWatch> watches;
     private final List<ContentCopy> copies;
     private final List<String> cut;
     private final Map<TracedProcess, List<Region>> regions;
@@ -56,6 +58,7 @@ public final class Capture implements AutoCloseable {
         this.objects = stop.table.objects();
         this.tcpSockets = stop.table.tcpSockets();
         this.terminals = stop.table.terminals();
+        this.watches = stop.table.watches();
         this.copies = stop.memory.copies();
         this.cut = stop.table.outside().cut();
         this.regions = stop.regions;
@@ -240,7 +243,7 @@ public final class Capture implements AutoCloseable {
         long lastId = LongStream.of(objects.stream().mapToLong(KernelObject::id).max().orElse(0), tcpSockets.stream().mapToLong(TcpSocket::id).max().orElse(0),
                 terminals.stream().mapToLong(TerminalObject::id).max().orElse(0)).max().getAsLong();
         return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, allRegions, lastId), timers, zombies, clocks,
-                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals);
+                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches);
     }
 
     /** One per process, then one per shared object that is not empty; found by the first call. */

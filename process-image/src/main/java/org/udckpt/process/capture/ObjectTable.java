@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TerminalObject;
@@ -24,6 +25,7 @@ final class ObjectTable {
     private final List<KernelObject> objects = new ArrayList<>();
     private final List<TcpSocket> tcpSockets = new ArrayList<>();
     private final List<TerminalObject> terminals = new ArrayList<>();
+    private final List<InotifyWatch> watches = new ArrayList<>();
     private final Map<String, List<Known>> byLink = new HashMap<>();
     private final Outside outside;
     private long lastId;
@@ -50,6 +52,14 @@ final class ObjectTable {
 
     void add(TerminalObject terminal) {
         terminals.add(terminal);
+    }
+
+    void add(InotifyWatch watch) {
+        watches.add(watch);
+    }
+
+    List<InotifyWatch> watches() {
+        return watches;
     }
 
     List<KernelObject> objects() {

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TerminalObject;
@@ -41,6 +42,10 @@ final class ObjectCheck {
         row = new Row("terminals");
         for (TerminalObject terminal : image.terminals()) {
             terminal(row.next(), terminal);
+        }
+        row = new Row("inotify-watches");
+        for (InotifyWatch watch : image.watches()) {
+            watch(row.next(), watch);
         }
         descriptors();
         Set<Long> shared = new HashSet<>();
@@ -212,6 +217,12 @@ final class ObjectCheck {
             case TerminalObject.TerminalEnd end ->
                 row.is(end.terminal() == 0 && !end.master() || is(end.terminal(), TerminalObject.Terminal.class), "there is no terminal", end.terminal());
         }
+    }
+
+    private void watch(Row row, InotifyWatch watch) throws BrokenTable {
+        row.is(is(watch.inotify(), KernelObject.InotifyFd.class), "there is no inotify descriptor", watch.inotify());
+        row.between(1, InotifyWatch.NUMBER_MOST, "number", watch.number());
+        row.text("path", watch.path());
     }
 
     private boolean is(long id, Class<?> type) {

@@ -61,7 +61,7 @@ final class ProcessCheck {
 
     private void process(Row row, ProcessState p) throws BrokenTable {
         row.between(1, MOST_PID, "pid", p.pid());
-        row.is(p.parentPid() == 0 || pids.contains(p.parentPid()), "no process before it is its parent,", p.parentPid());
+        row.is(p.parentPid() == 0 || pids.contains(p.parentPid()) || p.parentPid() == ProcessState.ADOPTED && !pids.isEmpty(), "no process before it is its parent,", p.parentPid());
         row.is(pids.add(p.pid()), "a second process", p.pid());
         row.between(0, MOST_PID, "processGroup", p.processGroup());
         row.between(0, MOST_PID, "session", p.session());

@@ -10,16 +10,16 @@ import java.util.List;
  */
 public record JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
         List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors,
-        List<TcpSocket> tcpSockets, List<TerminalObject> terminals) {
-    /** Without terminals. */
+        List<TcpSocket> tcpSockets, List<TerminalObject> terminals, List<InotifyWatch> watches) {
+    /** Without terminals and watches. */
     public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
             List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors, List<TcpSocket> tcpSockets) {
-        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, List.of());
+        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, List.of(), List.of());
     }
 
-    /** Without TCP sockets and terminals. */
+    /** Without those and TCP sockets. */
     public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
             List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors) {
-        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, List.of(), List.of());
+        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, List.of());
     }
 }

@@ -67,7 +67,7 @@ public sealed interface KernelObject {
 
     record SignalFd(long id, int flags, long mask) implements KernelObject {}
 
-    /** Without watches; with watches it is refused. */
+    /** Its watches are {@link InotifyWatch}es. */
     record InotifyFd(long id, int flags) implements KernelObject {}
 
     /** A directory, a harmless device (/dev/null, ...), or an O_PATH handle of anything. */

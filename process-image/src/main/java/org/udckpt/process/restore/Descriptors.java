@@ -145,6 +145,7 @@ final class Descriptors {
             batch.add(() -> "descriptor " + descriptor.fd(), Syscall.DUP3, from, descriptor.fd(), descriptor.closeOnExec() ? Syscall.O_CLOEXEC : 0);
         }
         batches.values().forEach(Batch::run);
+        InotifyObjects.watch(image.watches(), this, handles);
         puppets.values().forEach(handles::closeTemporaries);
         // A process that closes any descriptor of a file loses its locks on it (fcntl(2)): only now.
         objects(KernelObject.FileLock.class).forEach(this::lock);

@@ -19,7 +19,7 @@ import org.udckpt.process.linux.Syscall;
 class RefusalTest {
     @ParameterizedTest
     @CsvSource({"io_uring, io_uring cannot, false", "userfaultfd, userfaultfd cannot, true", "netlink, netlink socket, true",
-        "inotify, inotify, true", "sysv_sem, semaphore set, false"})
+        "sysv_sem, semaphore set, false"})
     void byName(String feature, String words, boolean descriptor) throws Exception {
         try (Target target = Target.feature(feature, Target.LIBRARY)) {
             for (int round = 0; round < 3; round++) {

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.udckpt.process.capture.Capture;
+import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.CaptureRequest;
 import org.udckpt.process.check.BrokenTable;
 import org.udckpt.process.check.ImageCheck;
@@ -19,6 +20,8 @@ import org.udckpt.process.restore.Restorer;
 final class SavedJob implements AutoCloseable {
     private final JobImage image;
     private final List<MemorySource> memory;
+    private static final int ATTEMPTS = 5;
+
     private final Arena arena;
 
     private SavedJob(JobImage image, List<MemorySource> memory, Arena arena) {
@@ -30,7 +33,7 @@ final class SavedJob implements AutoCloseable {
     /** Captures the tree of a process that a shepherd started. */
     static SavedJob capture(int pid, ShepherdProcess shepherd) {
         CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)), CaptureRequest.StandardStreams.of((int) shepherd.pid()));
-        try (Capture capture = Capture.take(request)) {
+        try (Capture capture = take(request)) {
             for (int snapshot : capture.snapshotPids()) {
                 shepherd.tell("expect " + snapshot);
             }
@@ -46,6 +49,19 @@ final class SavedJob implements AutoCloseable {
                 throw new AssertionError("a true image is refused: " + wrong.table() + " " + wrong.getMessage(), wrong);
             }
             return new SavedJob(capture.image(), memory, arena);
+        }
+    }
+
+    /** What fails may succeed a moment later, as a job's checkpoint does, which is tried again too. */
+    private static Capture take(CaptureRequest request) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return Capture.take(request);
+            } catch (CaptureFailed again) {
+                if (attempt == ATTEMPTS) {
+                    throw again;
+                }
+            }
         }
     }
 

@@ -206,7 +206,7 @@ class HandmadeImageTest {
             byte[] name = {2, 0, (byte) (other.getLocalPort() >> 8), (byte) other.getLocalPort(), 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0};
             TcpSocket listener = new TcpSocket(3, 2, 2, TcpSocket.TcpState.LISTENING, 0, name, new byte[0], new byte[0], 0, 1, new int[0], 0, 0, -1, 0, 0, "", "");
             JobImage image = new JobImage(List.of(process(PARENT, 0, "")), List.of(), List.of(), List.of(new Descriptor(PARENT, 5, false, 3)), List.of(), List.of(), List.of(),
-                    new Clocks(0, 0, 0), null, List.of(listener), List.of());
+                    new Clocks(0, 0, 0), null, List.of(listener));
             RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), null));
             assertTrue(failure.getMessage().contains("rank 0 (process " + PARENT + "): bind TCP socket 127.0.0.1:" + other.getLocalPort()), failure.getMessage());
         }

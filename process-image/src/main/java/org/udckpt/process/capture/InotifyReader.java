@@ -1,0 +1,115 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.InotifyWatch;
+
+/** The watches of an inotify descriptor: fdinfo tells file handles (proc_pid_fdinfo(5)), whose paths only root may ask for. */
+final class InotifyReader {
+    private static final int FIONREAD = 0x541b, OPEN_BY_HANDLE_AT = 304;
+    /** What a program can ask for: IN_ALL_EVENTS, IN_EXCL_UNLINK, IN_ONESHOT. */
+    private static final int USERS = 0xfff | 0x0400_0000 | 0x8000_0000;
+
+    private InotifyReader() {}
+
+    static List<InotifyWatch> read(OpenDescriptor open, long id) {
+        List<InotifyWatch> watches = new ArrayList<>();
+        for (String line : open.info().split("\n")) {
+            if (line.startsWith("inotify wd:")) {
+                watches.add(watch(open, id, line.strip().split("[\\s:]+")));
+            }
+        }
+        if (!watches.isEmpty() && unread(open) > 0) {
+            throw new CaptureFailed("rank %d: process %d has not read all events of its inotify descriptor %d, which nobody can look at before it does"
+                    .formatted(open.process().rank, open.process().pid, open.fd()));
+        }
+        return watches;
+    }
+
+    /** Words: inotify, wd, hex, ino, hex, sdev, hex, mask, hex, ignored_mask, hex, fhandle-bytes, hex, fhandle-type, hex, f_handle, hex. */
+    private static InotifyWatch watch(OpenDescriptor open, long id, String[] words) {
+        int number = Integer.parseInt(words[2], 16);
+        if (number > InotifyWatch.NUMBER_MOST) {
+            throw open.refuse("this inotify descriptor has a watch with the number " + number + "; up to " + InotifyWatch.NUMBER_MOST + " can be made again");
+        }
+        if (words.length < 17) {
+            throw open.refuse("watch " + number + " of this inotify descriptor is on a file system without file handles, so its path cannot be found; remove the watch first");
+        }
+        String path = path(open, number, Long.parseLong(words[4], 16), Long.parseLong(words[6], 16), Integer.parseInt(words[14], 16), HexFormat.of().parseHex(words[16]));
+        return new InotifyWatch(id, number, path, Integer.parseUnsignedInt(words[8], 16) & USERS);
+    }
+
+    private static int unread(OpenDescriptor open) {
+        try (PidFd process = new PidFd(open.process().pid)) {
+            int same = process.duplicate(open.fd());
+            try {
+                LinuxError.check(Syscall.call(Syscall.IOCTL, same, FIONREAD, Scratch.data().address()), "events of an inotify descriptor");
+                return Scratch.data().get(JAVA_INT, 0);
+            } finally {
+                Files.close(same);
+            }
+        }
+    }
+
+    /** {@code device} as the kernel has it: 20 bits for the minor number. Each mount of that file system is tried. */
+    private static String path(OpenDescriptor open, int number, long inode, long device, int type, byte[] handle) {
+        String wanted = (device >> 20) + ":" + (device & 0xfffff);
+        for (String mount : Proc.text("/proc/" + open.process().pid + "/mountinfo").split("\n")) {
+            String[] fields = mount.split(" ");
+            if (fields.length > 4 && fields[2].equals(wanted)) {
+                String path = path(open, number, "/proc/" + open.process().pid + "/root" + fields[4], type, handle);
+                if (path != null && !path.endsWith(" (deleted)") && sameFile(path, inode)) {
+                    return path;
+                }
+            }
+        }
+        throw open.refuse("watch " + number + " of this inotify descriptor is on a file that has no path any more, or on a mount that is not seen; remove the watch first");
+    }
+
+    private static boolean sameFile(String path, long inode) {
+        try {
+            return Files.stat(path).inode() == inode;
+        } catch (LinuxError gone) {
+            return false;
+        }
+    }
+
+    /** Null: not on this mount. */
+    private static String path(OpenDescriptor open, int number, String mount, int type, byte[] bytes) {
+        long root = Files.tryOpen(mount, Syscall.O_RDONLY);
+        if (root < 0) {
+            return null;
+        }
+        try {
+            MemorySegment handle = Scratch.data();
+            handle.set(JAVA_INT, 0, bytes.length);
+            handle.set(JAVA_INT, 4, type);
+            MemorySegment.copy(bytes, 0, handle, JAVA_BYTE, 8, bytes.length);
+            long file = Syscall.call(OPEN_BY_HANDLE_AT, root, handle.address(), Syscall.O_PATH | Syscall.O_CLOEXEC);
+            if (file == -LinuxError.EPERM) {
+                throw open.refuse("watch " + number + " of this inotify descriptor can be kept only as root (open_by_handle_at(2)); remove the watch first");
+            }
+            if (file < 0) {
+                return null;
+            }
+            try {
+                return Files.readLink("/proc/self/fd/" + file);
+            } finally {
+                Files.close((int) file);
+            }
+        } finally {
+            Files.close((int) root);
+        }
+    }
+}
