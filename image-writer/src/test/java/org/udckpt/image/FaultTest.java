@@ -163,6 +163,9 @@ class FaultTest {
                 sites.addAll(late);
             }
         }
+        if (fault == FaultyStorage.Fault.TEAR) {
+            sites.removeIf(site -> !site.canTear()); // what cannot be torn fails, as in the other test
+        }
         int number = 0;
         for (FaultyStorage.Site site : sites) {
             Path parent = parent(String.valueOf(++number));

@@ -134,6 +134,9 @@ class CheckpointCopyTest {
         long seed = Images.seed("CheckpointCopyTest.faults");
         for (FaultyStorage.Fault fault : FaultyStorage.Fault.values()) {
             for (FaultyStorage.Site site : clean.sites()) {
+                if (fault == FaultyStorage.Fault.TEAR && !site.canTear()) {
+                    continue; // fails, as it does where it is told to
+                }
                 removeTree(slow);
                 FaultyStorage io = new FaultyStorage(site, fault, seed);
                 boolean failed = fails(io);

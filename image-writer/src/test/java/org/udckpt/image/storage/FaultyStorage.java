@@ -34,7 +34,12 @@ public final class FaultyStorage implements StorageIo {
     volatile boolean crashed;
 
     /** The n-th call of one name: calls of different threads come in no fixed order, those of one name do. */
-    public record Site(String call, int nth) { }
+    public record Site(String call, int nth) {
+        /** Whether half of it can be done; a {@link Fault#TEAR} of another call is a {@link Fault#FAIL}. */
+        public boolean canTear() {
+            return call.startsWith("append ");
+        }
+    }
 
     /**
      * @param site where the fault happens; null for never
