@@ -37,7 +37,8 @@ class LyingTablesTest {
     @TempDir
     Path directory;
     private final Installation installation = Installation.built();
-    private final Random random = new Random(Long.getLong("udckpt.seed", System.nanoTime()) & 0xffffff);
+    private final Random random = new Random();
+    private final List<Integer> pids = new ArrayList<>();
     private int lives;
 
     private record Survivor(SavedJob saved, LyingTables.Lie lie) { }
@@ -70,6 +71,9 @@ class LyingTablesTest {
             }
         } finally {
             jobs.forEach(SavedJob::close);
+            for (int pid : pids) {
+                Leftovers.remove(pid);
+            }
         }
     }
 
@@ -91,6 +95,7 @@ class LyingTablesTest {
         Path work = Files.createDirectory(directory.resolve(program));
         try (ShepherdProcess shepherd = new ShepherdProcess(installation.shepherd(), directory.resolve("s-" + program), directory.resolve("output"))) {
             int pid = shepherd.spawn(directory.resolve("spec"), work, List.of(installation.program(program).toString(), work.toString()), installation.environment());
+            pids.add(pid);
             while (!Files.exists(work.resolve("ready"))) {
                 assertFalse(shepherd.exited(pid), shepherd.printed());
                 Thread.sleep(10);
