@@ -1,9 +1,14 @@
 /* What a snapshot does: it writes its own memory to the image. The bytes are looked at where they are, and pass the processor
  * once, instead of first being copied to the agent through /proc/PID/mem.
  *
- * The capture starts udckpt_snapshot_writer in a snapshot that stands still (SnapshotWriter.java): one thread, all signals
+ * The capture starts udckpt_snapshot_writer_1 in a snapshot that stands still (SnapshotWriter.java): one thread, all signals
  * blocked, no descriptors but those that it is given, a stack of its own. Nothing here takes a lock or memory of the C library,
  * whose state is that of a process stopped anywhere. It ends by being killed. */
+#include <stddef.h>
+
+/* A program may have a memcpy of its own, which does more than copy (a sanitizer's): what is compiled here calls ours. */
+void *memcpy(void *to, const void *from, size_t length) __asm__("udckpt_snapshot_copy");
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -15,7 +20,6 @@
 #include <cpuid.h>
 #include <errno.h>
 #include <linux/futex.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -29,6 +33,12 @@ static long system_call(long number, long a, long b, long c, long d) {
     register long r9 __asm__("r9") = 0;
     long result;
     __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+    return result;
+}
+
+__attribute__((visibility("hidden"))) void *memcpy(void *to, const void *from, size_t length) {
+    void *result = to;
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(length) : : "memory");
     return result;
 }
 
@@ -120,11 +130,29 @@ static void take_all_keys(void) {
     }
 }
 
-/* Carries out one order after the other. buffer: UDCKPT_ORDER_PAGES pages, aligned to one. Called by its name in the symbol table. */
-__attribute__((visibility("default"), noreturn)) void udckpt_snapshot_writer(struct udckpt_snapshot_order *order, char *buffer);
+/* libcrypto looked at the processor when the library was loaded, which was perhaps another one, before a restart. All writers
+ * find the same. */
+extern uint32_t OPENSSL_ia32cap_P[4];
+uint64_t OPENSSL_ia32_cpuid(uint32_t *into);
 
-void udckpt_snapshot_writer(struct udckpt_snapshot_order *order, char *buffer) {
+static void look_at_processor(void) {
+    enum { DONE = 1 << 10 }; /* as OPENSSL_cpuid_setup marks it */
+    uint32_t found[4] = {0, 0, 0, 0};
+    uint64_t first = OPENSSL_ia32_cpuid(found);
+    found[0] = (uint32_t)first | DONE;
+    found[1] = (uint32_t)(first >> 32);
+    for (int i = 0; i < 4; i++) {
+        __atomic_store_n(&OPENSSL_ia32cap_P[i], found[i], __ATOMIC_RELAXED);
+    }
+}
+
+/* Carries out one order after the other. buffer: UDCKPT_ORDER_PAGES pages, aligned to one. Found by its name,
+ * which changes with the orders: a job may have another version's library. */
+__attribute__((visibility("default"), noreturn)) void udckpt_snapshot_writer_1(struct udckpt_snapshot_order *order, char *buffer);
+
+void udckpt_snapshot_writer_1(struct udckpt_snapshot_order *order, char *buffer) {
     take_all_keys();
+    look_at_processor();
     for (uint32_t last = 0;; last++) {
         while (__atomic_load_n(&order->asked, __ATOMIC_ACQUIRE) == last) {
             system_call(SYS_futex, (long)&order->asked, FUTEX_WAIT, last, 0);

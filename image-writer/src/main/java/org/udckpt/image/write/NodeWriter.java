@@ -23,6 +23,8 @@ import org.udckpt.image.table.RecordTable;
 public final class NodeWriter implements Closeable {
     /** Writers of all processes that write themselves, each with a stripe file: as many as processors, up to what feeds a fast device. */
     private static final int SELF_WRITERS = Math.min(Runtime.getRuntime().availableProcessors(), 8);
+    /** Their names have two digits. */
+    private static final int MOST_STRIPES = 100;
 
     static final String LATENCY = "write-latency";
 
@@ -53,7 +55,7 @@ public final class NodeWriter implements Closeable {
         this.previous = previous;
     }
 
-    /** How many calls of {@link #memory} there will be, for sharing out what there is of threads and files. */
+    /** How many calls of {@link #memory} with a {@link SelfWritingSource} there will be, for sharing out threads and files. */
     public synchronized void expect(int processes) {
         expected = processes;
     }
@@ -103,7 +105,8 @@ public final class NodeWriter implements Closeable {
             declined = !selfWriter.used();
         }
         if (pipeline == null) {
-            pipeline = new MemoryPipeline(node.index(), options, declined ? List.copyOf(stripes) : newStripes(options.stripes()), target.cipher());
+            pipeline = new MemoryPipeline(node.index(), options, declined ? List.copyOf(stripes)
+                    : newStripes(Math.min(options.stripes(), MOST_STRIPES - stripes.size())), target.cipher());
         }
         return pipeline.submit(new MemoryJob(process, ranges, source, previousPages(process)));
     }

@@ -46,10 +46,20 @@ final class SelfWriter implements Closeable {
 
     /** Queues a process that {@link #takes} said yes to; its result also fails with any other process's failure. */
     synchronized CompletableFuture<MemoryResult> submit(SelfWrittenMemory memory) {
-        results.add(memory.result());
-        for (int i = 0; i < memory.writers(); i++) {
-            int writer = i;
-            threads.execute(() -> write(memory, writer));
+        int begun = 0;
+        try {
+            for (; begun < memory.writers(); begun++) {
+                int writer = begun;
+                threads.execute(() -> write(memory, writer));
+            }
+        } catch (Throwable e) { // no thread is to be had
+            fail(e);
+            for (; begun < memory.writers(); begun++) {
+                memory.ended(e);
+            }
+            throw e;
+        } finally {
+            results.add(memory.result());
         }
         return memory.result();
     }

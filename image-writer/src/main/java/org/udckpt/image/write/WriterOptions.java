@@ -12,7 +12,8 @@ import org.udckpt.image.storage.StorageIo;
  * @param key         seals the manifest, and encrypts where it has a secret for that
  * @param storage     the file system
  * @param form        in which memory is stored
- * @param stripes     stripe files per node, 1 to 64, each with a writing thread
+ * @param stripes     stripe files per node for what is read, 1 to 64, each with a writing thread; at least as many, and up to 8, for
+ *                    processes that write themselves
  * @param readers     processes of a node that are read at once
  * @param workers     threads that look for zero pages, compress, encrypt and compute checksums
  * @param bufferBytes memory for pages in flight per node, at least 4 MiB

@@ -17,6 +17,7 @@ import org.udckpt.job.store.MemoryRow;
 import org.udckpt.job.store.StopTimesRow;
 import org.udckpt.process.capture.PhaseTimes;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.SelfWriting;
 
 /** The part of a checkpoint that overlaps with the job: a frozen job is written, and committed. */
 final class ImageWrite implements AutoCloseable {
@@ -52,7 +53,7 @@ final class ImageWrite implements AutoCloseable {
     Manifest write(Frozen frozen, LiveWrite live, StopTimesRow stops) throws IOException {
         NodeWriter node = writer.node(NODE, facts.layout().hosts().getFirst().name());
         List<MemoryRow> rows = new ArrayList<>();
-        node.expect(frozen.capture().sources().size());
+        node.expect((int) frozen.capture().sources().stream().filter(SelfWriting.class::isInstance).count());
         for (MemorySource source : frozen.capture().sources()) {
             int number = rows.size() + 1;
             rows.add(new MemoryRow(number, source.process(), source.id()));

@@ -41,7 +41,7 @@ final class PageSources {
         public boolean ready(List<Path> files, boolean direct, boolean background, int writers) {
             String reason = source.ready(files.stream().map(Path::toString).toList(), direct, background, writers);
             if (reason != null && !TOLD.getAndSet(true)) {
-                Messages.warn("the memory of process " + source.id() + " goes through the agent, which takes longer: " + reason + " (told once)");
+                Messages.warn("process " + source.id() + " cannot write its memory by itself, so that it goes through the agent, which takes longer: " + reason + " (told once)");
             }
             return reason == null;
         }

@@ -13,9 +13,11 @@ import org.udckpt.process.trace.Registers;
  * Where system calls are injected in one process: parasite.S in its libudckpt.so, which goes on by itself if the agent
  * dies; or, in a process without the library, the syscall instruction of the vDSO, which does not.
  *
- * @param safe it is parasite.S
+ * @param safe   it is parasite.S
+ * @param writer where snapshot_writer.c begins; -1 when it is not there
  */
-record Parasite(long instruction, boolean safe) {
+record Parasite(long instruction, boolean safe, long writer) {
+    private static final String WRITER = "udckpt_snapshot_writer_1";
     /** Offsets of the snapshot routine and of the one that finishes a transfer; parasite.S has the same numbers. */
     private static final int FORK = 64, REST = 256;
     /** Bytes of a frame: mask, 15 registers, and what iretq takes. */
@@ -40,12 +42,12 @@ record Parasite(long instruction, boolean safe) {
                 if (process.memory.readLong(address - 8) != MAGIC) {
                     throw process.refuse(library.path() + " is not the library of this agent; start the job again with `udckpt run`");
                 }
-                return new Parasite(address, true);
+                return new Parasite(address, true, library.find(WRITER));
             }
         }
         for (Mapping mapping : process.mappings) {
             if (mapping.vdso()) {
-                return new Parasite(vdsoSyscall(process, mapping), false);
+                return new Parasite(vdsoSyscall(process, mapping), false, -1);
             }
         }
         throw process.refuse("it has neither libudckpt.so nor a vDSO, so no system call can be made in it");

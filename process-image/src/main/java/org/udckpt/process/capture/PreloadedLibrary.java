@@ -25,15 +25,21 @@ record PreloadedLibrary(TracedProcess process, Mapping first) {
 
     /** The symbol's address in the process. */
     long address(String symbol) {
+        long address = find(symbol);
+        if (address < 0) {
+            throw process.refuse(first.path() + " has no symbol " + symbol + ": it is not the library of this agent; start the job again with `udckpt run`");
+        }
+        return address;
+    }
+
+    /** The same; -1 when the library has no such symbol. */
+    long find(String symbol) {
         String key = symbol + ":" + first.device() + ":" + first.inode() + ":" + first.path();
-        return first.start() + SYMBOLS.computeIfAbsent(key, unused -> {
+        long value = SYMBOLS.computeIfAbsent(key, unused -> {
             String file = first.deleted() ? "/proc/%d/map_files/%x-%x".formatted(process.pid, first.start(), first.end()) : first.path();
-            long value = ElfSymbols.find(Path.of(file), symbol);
-            if (value < 0) {
-                throw process.refuse(first.path() + " has no symbol " + symbol + ": it is not the library of this agent; start the job again with `udckpt run`");
-            }
-            return value;
+            return ElfSymbols.find(Path.of(file), symbol);
         });
+        return value < 0 ? -1 : first.start() + value;
     }
 
     /**

@@ -10,10 +10,11 @@ import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.SelfWriting;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.TracerThread;
+import org.udckpt.process.trace.WaitStatus;
 
 /** The frozen copy of a process, and the few ranges that a fork does not copy. */
 public final class Snapshot implements SelfWriting, AutoCloseable {
-    private static final int SIGKILL = 9;
+    private static final int SIGKILL = 9, SIGCONT = 18, SIGSTOP = 19;
 
     private final TracerThread tracer;
     private final int pid;
@@ -25,6 +26,8 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     private List<SnapshotWriter> writers;
     private boolean direct;
     private boolean closed;
+    /** How it ended, or where a fault stopped it, once somebody has seen that; for the tracer thread. */
+    private WaitStatus end;
 
     /** @param pid of the snapshot; @param job the captured process's pid in its own namespace */
     Snapshot(TracerThread tracer, int pid, int job, ContentCopy unforked) {
@@ -106,7 +109,7 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
         if (reason == null) {
             try {
                 this.direct = direct;
-                writers = tracer.call(() -> SnapshotWriterStart.start(tracer, process, pid, memory, files, direct, background, count));
+                writers = tracer.call(() -> SnapshotWriterStart.start(this, process, files, direct, background, count));
             } catch (LinuxError e) {
                 return e.getMessage();
             }
@@ -124,6 +127,46 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
         return writers.get(writer).append(file, direct, offset, runs, count, digest);
     }
 
+    /** Whether the private memory in [start, end) holds anything. */
+    boolean hasExtentIn(long start, long end) {
+        for (int i = 0; i < extents.length; i += 2) {
+            if (Long.compareUnsigned(extents[i], end) < 0 && Long.compareUnsigned(start, extents[i + 1]) < 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * While it writes. SIGSTOP is the one signal that it cannot block, and may be meant for all programs of a user: it goes on.
+     *
+     * @throws CaptureFailed it has ended, or cannot go on
+     */
+    void checkAlive() {
+        WaitStatus seen = tracer.call(() -> {
+            end = end == null ? look() : end;
+            return end;
+        });
+        if (seen != null) {
+            throw new CaptureFailed("the snapshot (process " + pid + ") of the job's process " + job + " ended while it wrote its memory (" + seen
+                    + "): killed by hand, or by the kernel for want of memory, or a page of it could not be read");
+        }
+    }
+
+    private WaitStatus look() {
+        WaitStatus status = Ptrace.poll(pid);
+        if (status == null || status.ended()) {
+            return status;
+        }
+        if (status.interrupted()) { // a stop of all its threads
+            Syscall.call(Syscall.KILL, pid, SIGCONT);
+        } else if (status.signal() != SIGSTOP) {
+            return status;
+        }
+        Ptrace.resume(Ptrace.CONT, pid, 0);
+        return null;
+    }
+
     /** Ends the snapshot process. */
     @Override
     public void close() {
@@ -134,7 +177,9 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
         memory.close();
         unforked.close();
         tracer.call(() -> {
-            kill(pid);
+            if (end == null || !end.ended()) { // else the number may be another's by now
+                kill(pid);
+            }
             return null;
         });
     }

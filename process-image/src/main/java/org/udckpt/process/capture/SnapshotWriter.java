@@ -14,12 +14,9 @@ import org.udckpt.layout.Layout.SnapshotOrder;
 import org.udckpt.layout.Layout.SnapshotRun;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
-import org.udckpt.process.trace.Ptrace;
-import org.udckpt.process.trace.TracerThread;
-import org.udckpt.process.trace.WaitStatus;
 
 /**
- * Gives orders to a snapshot that runs {@code udckpt_snapshot_writer} (snapshot_writer.c), through a page that both have
+ * Gives orders to a snapshot that runs {@code udckpt_snapshot_writer_1} (snapshot_writer.c), through memory that both have
  * mapped. For one thread at a time.
  */
 final class SnapshotWriter {
@@ -28,17 +25,15 @@ final class SnapshotWriter {
     /** How often a snapshot that takes its time is asked whether it lives. */
     private static final long LOOK_AFTER = TimeUnit.MILLISECONDS.toNanos(200);
 
-    private final TracerThread tracer;
-    private final int pid;
+    private final Snapshot snapshot;
     private final MemorySegment order;
     private final int[] files;
     private final MemorySegment timeout = Arena.ofAuto().allocate(16, 8);
     private int last;
 
     /** @param order mapped in both; freed by whoever made it; @param files descriptor numbers in the snapshot */
-    SnapshotWriter(TracerThread tracer, int pid, MemorySegment order, int[] files) {
-        this.tracer = tracer;
-        this.pid = pid;
+    SnapshotWriter(Snapshot snapshot, MemorySegment order, int[] files) {
+        this.snapshot = snapshot;
         this.order = order;
         this.files = files;
         timeout.set(JAVA_LONG, 8, LOOK_AFTER);
@@ -83,7 +78,7 @@ final class SnapshotWriter {
         while ((int) NUMBER.getAcquire(order, (long) SnapshotOrder.DONE) == last) {
             long result = futex(SnapshotOrder.DONE, FUTEX_WAIT, last, timeout.address());
             if (result == -LinuxError.ETIMEDOUT) {
-                checkAlive();
+                snapshot.checkAlive();
             }
         }
         last++;
@@ -91,14 +86,5 @@ final class SnapshotWriter {
 
     private long futex(long field, int operation, int value, long until) {
         return Syscall.call(Syscall.FUTEX, order.address() + field, operation, value, until, 0, 0);
-    }
-
-    /** It never stops by itself: all signals are blocked, and what it touches is there. */
-    private void checkAlive() {
-        WaitStatus status = tracer.call(() -> Ptrace.poll(pid));
-        if (status != null) {
-            throw new CaptureFailed("the snapshot (process " + pid + ") of the job ended while it wrote its memory (" + status
-                    + "): killed by hand, or by the kernel for want of memory, or a page of it could not be read");
-        }
     }
 }

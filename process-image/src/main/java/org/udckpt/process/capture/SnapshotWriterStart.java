@@ -12,7 +12,6 @@ import org.udckpt.layout.Layout;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.PidFd;
-import org.udckpt.process.linux.Proc;
 import org.udckpt.process.linux.ProcessMemory;
 import org.udckpt.process.linux.Scratch;
 import org.udckpt.process.linux.SocketMessage;
@@ -20,14 +19,15 @@ import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.trace.Injector;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.Registers;
-import org.udckpt.process.trace.TracerThread;
 
 /**
  * Brings a snapshot, which stands still and has no descriptors, to carry out the orders of one or more {@link SnapshotWriter}s: it
  * is given files and pages for orders over a socket of its own, and a thread, a buffer and a stack for each. On the tracer thread.
  */
 final class SnapshotWriterStart {
-    private static final String ROUTINE = "udckpt_snapshot_writer";
+    /** Limits of setrlimit(2): of a process's time, of the files that it writes, of its core. */
+    private static final int RLIMIT_CPU = 0, RLIMIT_FSIZE = 1, RLIMIT_CORE = 4;
+    private static final long INFINITY = -1;
     private static final int AF_UNIX = 1, SOCK_STREAM = 1, READ_WRITE = 3, READ = 1, SHARED = 1, PRIVATE_ANONYMOUS = 0x22;
     private static final int BUFFER = Layout.ORDER_PAGES * 4096, STACK = 1 << 16;
     private static final int THREAD = 0x50f00; // CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM
@@ -39,15 +39,17 @@ final class SnapshotWriterStart {
     static final int MOST_FILES = (Parasite.RESULT_BYTES - CONTROL - CONTROL_HEADER) / 4 - 1;
 
     private final TracedProcess process;
+    private final Snapshot snapshot;
     private final int pid;
     private final ProcessMemory memory;
     private final Injector injector;
     private final long results;
 
-    private SnapshotWriterStart(TracedProcess process, int pid, ProcessMemory memory) {
+    private SnapshotWriterStart(TracedProcess process, Snapshot snapshot) {
         this.process = process;
-        this.pid = pid;
-        this.memory = memory;
+        this.snapshot = snapshot;
+        this.pid = snapshot.pid();
+        this.memory = snapshot.memory();
         this.injector = new Injector(pid, process.parasite.instruction(), process.main().registers.copy().set(Registers.RSP, process.main().frame));
         this.results = Parasite.results(process.main().frame);
     }
@@ -60,23 +62,32 @@ final class SnapshotWriterStart {
         if (files > MOST_FILES) {
             return files + " stripe files are more than can be handed over";
         }
-        for (String line : Proc.text("/proc/" + pid + "/limits").split("\n")) {
-            if (line.startsWith("Max file size") && !line.contains("unlimited")) {
-                return "the size of files that it may write is limited (ulimit -f)";
-            }
+        if (process.parasite.writer() < 0) {
+            return "its libudckpt.so is of another version";
+        }
+        if (limit(pid, RLIMIT_FSIZE) != INFINITY) {
+            return "the size of files that it may write is limited (ulimit -f)";
+        }
+        if (limit(pid, RLIMIT_CPU) != INFINITY) {
+            return "its processor time is limited (ulimit -t)";
         }
         return null;
+    }
+
+    /** The soft limit, which counts. */
+    private static long limit(int pid, int which) {
+        MemorySegment data = Scratch.data();
+        LinuxError.check(Syscall.call(Syscall.PRLIMIT64, pid, which, 0, data.address()), "limits of the snapshot");
+        return data.get(JAVA_LONG, 0);
     }
 
     /**
      * Starts it.
      *
-     * @param memory of the snapshot
-     * @throws LinuxError when something that it needs cannot be had; it stands still as before
+     * @throws LinuxError when something that it needs cannot be had; then its memory can be read as before
      */
-    static List<SnapshotWriter> start(TracerThread tracer, TracedProcess process, int pid, ProcessMemory memory, List<String> files, boolean direct,
-            boolean background, int writers) {
-        SnapshotWriterStart start = new SnapshotWriterStart(process, pid, memory);
+    static List<SnapshotWriter> start(Snapshot snapshot, TracedProcess process, List<String> files, boolean direct, boolean background, int writers) {
+        SnapshotWriterStart start = new SnapshotWriterStart(process, snapshot);
         start.leaveTheJobsPlace(background);
         List<Integer> handed = new ArrayList<>();
         try {
@@ -93,7 +104,7 @@ final class SnapshotWriterStart {
             System.arraycopy(received, 1, theirs, 0, theirs.length);
             List<SnapshotWriter> started = new ArrayList<>();
             for (int i = 0; i < writers; i++) {
-                started.add(new SnapshotWriter(tracer, pid, here.asSlice((long) i * Layout.ORDERS_BYTES, Layout.ORDERS_BYTES), theirs));
+                started.add(new SnapshotWriter(snapshot, here.asSlice((long) i * Layout.ORDERS_BYTES, Layout.ORDERS_BYTES), theirs));
             }
             return started;
         } finally {
@@ -104,6 +115,8 @@ final class SnapshotWriterStart {
     /** A snapshot is bound to the rank's processors, which that one needs, and has its priorities. */
     private void leaveTheJobsPlace(boolean background) {
         MemorySegment data = Scratch.data();
+        data.asSlice(0, 16).fill((byte) 0);
+        LinuxError.check(Syscall.call(Syscall.PRLIMIT64, pid, RLIMIT_CORE, data.address(), 0), "limits of the snapshot"); // its core would be the job's memory
         data.set(JAVA_INT, 0, 0);
         LinuxError.check(Syscall.call(Syscall.SCHED_SETSCHEDULER, pid, SCHED_OTHER, data.address()), "scheduling policy of the snapshot");
         long bytes = LinuxError.check(Syscall.call(Syscall.SCHED_GETAFFINITY, 0, 8192, data.address()), "processor affinity");
@@ -122,8 +135,8 @@ final class SnapshotWriterStart {
         injector.check("socketpair in the snapshot", Syscall.SOCKETPAIR, AF_UNIX, SOCK_STREAM, 0, results);
         int ours = memory.readInt(results);
         int theirs = memory.readInt(results + 4);
-        try (PidFd snapshot = new PidFd(pid)) {
-            int socket = snapshot.duplicate(ours);
+        try (PidFd handle = new PidFd(pid)) {
+            int socket = handle.duplicate(ours);
             try {
                 SocketMessage.send(socket, new byte[1], descriptors, "files for the snapshot");
             } finally {
@@ -131,7 +144,7 @@ final class SnapshotWriterStart {
             }
         }
         int control = CONTROL_HEADER + 4 * descriptors.size();
-        MemorySegment header = Scratch.data().asSlice(0, CONTROL);
+        MemorySegment header = Scratch.data().asSlice(0, CONTROL + CONTROL_HEADER);
         header.fill((byte) 0);
         header.set(JAVA_LONG, 16, results + VECTOR);
         header.set(JAVA_LONG, 24, 1);
@@ -159,7 +172,7 @@ final class SnapshotWriterStart {
 
     private void run(int orders, int writers) {
         for (Mapping mapping : process.mappings) {
-            if (!mapping.shared() && !mapping.kernelOwned() && !process.owns(mapping) && mapping.permissions().charAt(0) != 'r') {
+            if (mapping.permissions().charAt(0) != 'r' && snapshot.hasExtentIn(mapping.start(), mapping.end())) {
                 injector.check("mprotect in the snapshot", Syscall.MPROTECT, mapping.start(), mapping.end() - mapping.start(), READ);
             }
         }
@@ -175,7 +188,7 @@ final class SnapshotWriterStart {
 
     /** The registers with which a thread begins to carry out the orders in a page, with a buffer and, above that, a stack. */
     private Registers writing(long page, long buffer) {
-        return process.main().registers.copy().set(Registers.RIP, PreloadedLibrary.find(process).address(ROUTINE)).set(Registers.RDI, page)
+        return process.main().registers.copy().set(Registers.RIP, process.parasite.writer()).set(Registers.RDI, page)
                 .set(Registers.RSI, buffer).set(Registers.RSP, buffer + BUFFER + STACK - 8).set(Registers.RBP, 0).set(Registers.EFLAGS, INTERRUPTS_ON)
                 .set(Registers.ORIG_RAX, -1);
     }

@@ -47,6 +47,8 @@ public final class LinuxError extends RuntimeException {
         n[EEXIST] = "EEXIST (exists already)";
         n[ENODEV] = "ENODEV (no such device)";
         n[EINVAL] = "EINVAL (invalid argument)";
+        n[24] = "EMFILE (too many open files)";
+        n[27] = "EFBIG (file too large)";
         n[ENOTTY] = "ENOTTY (unknown request)";
         n[ENOSPC] = "ENOSPC (no space left)";
         n[ENOSYS] = "ENOSYS (not in this kernel)";

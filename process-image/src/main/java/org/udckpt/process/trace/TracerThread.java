@@ -19,7 +19,7 @@ public final class TracerThread implements AutoCloseable {
     }
 
     private void run() {
-        while (!closed || !work.isEmpty()) {
+        while (!ended()) {
             try {
                 work.take().run();
             } catch (InterruptedException asked) {
@@ -28,13 +28,26 @@ public final class TracerThread implements AutoCloseable {
         }
     }
 
+    /** Nothing comes any more, and nothing is left: under one lock with {@link #enqueue}, so that no task is forgotten. */
+    private boolean ended() {
+        synchronized (work) {
+            return closed && work.isEmpty();
+        }
+    }
+
+    private void enqueue(Runnable task) {
+        synchronized (work) {
+            if (closed) {
+                throw new IllegalStateException(thread.getName() + " is closed");
+            }
+            work.add(task);
+        }
+    }
+
     /** Runs {@code task} on the tracer thread, after all earlier ones. */
     public <T> CompletableFuture<T> submit(Callable<T> task) {
-        if (closed) {
-            throw new IllegalStateException(thread.getName() + " is closed");
-        }
         CompletableFuture<T> future = new CompletableFuture<>();
-        work.add(() -> {
+        enqueue(() -> {
             try {
                 future.complete(task.call());
             } catch (Throwable failure) {
@@ -73,10 +86,12 @@ public final class TracerThread implements AutoCloseable {
     /** Finishes the queued work, then ends the thread and with it every trace. */
     @Override
     public void close() {
-        if (closed) {
-            return;
+        synchronized (work) {
+            if (!closed) {
+                closed = true;
+                work.add(() -> { }); // wakes the thread
+            }
         }
-        work.add(() -> closed = true);
         boolean interrupted = false;
         while (Thread.currentThread() != thread && thread.isAlive()) {
             try {

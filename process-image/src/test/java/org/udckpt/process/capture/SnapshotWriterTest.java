@@ -29,7 +29,7 @@ import org.udckpt.process.linux.Syscall;
 @Timeout(180)
 class SnapshotWriterTest {
     private static final int PAGES = 600, PAGE = 4096, MOST = 256;
-    private static final int RLIMIT_FSIZE = 1, SIGKILL = 9, SIGTERM = 15;
+    private static final int RLIMIT_FSIZE = 1, SIGKILL = 9, SIGTERM = 15, SIGSTOP = 19;
 
     @TempDir
     Path temp;
@@ -205,10 +205,12 @@ class SnapshotWriterTest {
             try (Frozen frozen = new Frozen(target)) {
                 assertNull(frozen.snapshot.ready(List.of(file(temp).toString()), false, false, 1));
                 Syscall.call(Syscall.KILL, frozen.snapshot.pid(), SIGTERM); // blocked: it goes on
+                Syscall.call(Syscall.KILL, frozen.snapshot.pid(), SIGSTOP); // cannot be blocked: it is let go on
                 frozen.snapshot.look(0, new long[] {frozen.pages, PAGE}, 2, new BitSet(), null);
                 Syscall.call(Syscall.KILL, frozen.snapshot.pid(), SIGKILL);
                 CaptureFailed missed = assertThrows(CaptureFailed.class, () -> frozen.snapshot.append(0, 0, 0, new long[] {frozen.pages, PAGE}, 2, null));
                 assertTrue(missed.getMessage().contains("" + frozen.snapshot.pid()), missed.getMessage());
+                assertThrows(CaptureFailed.class, () -> frozen.snapshot.look(0, new long[] {frozen.pages, PAGE}, 2, new BitSet(), null), "asked again");
                 frozen.assertGoesOn();
             }
             assertEquals(List.of(target.pid), target.processes());
@@ -231,7 +233,7 @@ class SnapshotWriterTest {
     void whatCannotBeIsSaid() throws Exception {
         try (Target target = Target.own("pages")) {
             Scratch.data().set(JAVA_LONG, 0, 1 << 20);
-            Scratch.data().set(JAVA_LONG, 8, 1 << 20);
+            Scratch.data().set(JAVA_LONG, 8, -1); // the soft limit counts
             LinuxError.check(Syscall.call(Syscall.PRLIMIT64, target.pid, RLIMIT_FSIZE, Scratch.data().address(), 0), "prlimit");
             try (Frozen frozen = new Frozen(target)) {
                 String reason = frozen.snapshot.ready(List.of(file(temp).toString()), false, false, 1);
