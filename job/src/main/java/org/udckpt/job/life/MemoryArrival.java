@@ -31,10 +31,15 @@ final class MemoryArrival {
     /**
      * So many bytes must be able to wait; says why when none may.
      *
+     * @param pinned  the library is going to register memory with a real device
      * @param refusal {@link org.udckpt.process.restore.lazy.Support#refusal}
      */
-    static long least(Settings settings, String refusal) {
+    static long least(Settings settings, boolean pinned, String refusal) {
         if (!settings.choice(Option.LAZY).equals(AUTO)) {
+            return Long.MAX_VALUE;
+        }
+        if (pinned) {
+            Messages.info("all memory is read before the job runs: it is registered with a real device, and kernels do not wait for what they pin");
             return Long.MAX_VALUE;
         }
         if (refusal != null) {

@@ -161,7 +161,9 @@ public final class Restart {
 
     private void restore(Job job, Contents all) throws IOException, InterruptedException {
         JobImage image = all.image();
-        Restored restored = Restorer.restore(image, all.memory(), new RestoredNode(job, phases), MemoryArrival.least(settings, refusal.join()));
+        int libraries = (int) image.objects().stream().filter(KernelObject.AgentConnection.class::isInstance).count();
+        boolean pinned = libraries > 0 && !job.hosts().soft();
+        Restored restored = Restorer.restore(image, all.memory(), new RestoredNode(job, phases), MemoryArrival.least(settings, pinned, refusal.join()));
         MemoryArrival.follow(job, reader, restored.filling(), phases);
         Map<Integer, Integer> hostPids = restored.hostPids();
         for (ProcessState process : image.processes()) {
@@ -169,7 +171,6 @@ public final class Restart {
                 job.ranks().started(process.rank(), hostPids.get(process.pid()));
             }
         }
-        int libraries = (int) image.objects().stream().filter(KernelObject.AgentConnection.class::isInstance).count();
         if (libraries > 0) {
             awaitLibraries(job, libraries);
             long downtime = Math.max(0, System.currentTimeMillis() * 1_000_000L - image.clocks().realtimeNs());
