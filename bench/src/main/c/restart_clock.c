@@ -41,6 +41,8 @@ int main(int argc, char **argv)
     note(argv[2], "ready", rank, clock_now());
     for (int64_t last = clock_now(), now; access(finish, F_OK); last = now) {
         usleep(500);
+        if (access(argv[2], F_OK))
+            fail("the directory is gone"); /* and with it whoever wanted to know */
         now = clock_now();
         if (now - last > 500000000)
             note(argv[2], "resumed", rank, now);
