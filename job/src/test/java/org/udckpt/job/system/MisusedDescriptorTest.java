@@ -55,7 +55,7 @@ class MisusedDescriptorTest {
         Path directory = Files.createTempDirectory("udckpt-j");
         CommandLine commands = new CommandLine(directory);
         try {
-            assertEquals(code, commands.run("job", 60, "run", "--name", "job", "--", "/bin/sh", "-c", script), () -> text(commands));
+            assertEquals(code, commands.run("job", 60, "run", "-n", "1", "--name", "job", "--", "/bin/sh", "-c", script), () -> text(commands));
             assertTrue(Files.readString(commands.output("job")).contains(output), () -> text(commands));
             assertTrue(Files.readString(directory.resolve("job.err")).contains(error), () -> text(commands));
             assertTrue(code != 69 || Files.readString(directory.resolve("job.err")).contains("does not speak PMI-1"), () -> text(commands));
