@@ -17,6 +17,8 @@ final class Beside {
     private static final int REPEATS = 5;
     private static final long REST_MS = 1500;
     private final Path root;
+    /** Between the end of the write and the end of the command that asked for it. */
+    private static final long COMMAND_END_MICROSECONDS = 30_000;
     private final Path work;
     private final int mebibytes;
 
@@ -35,13 +37,13 @@ final class Beside {
                 job.checkpoint();
                 for (int i = 0; i < REPEATS; i++) {
                     Thread.sleep(REST_MS);
-                    long begin = microseconds();
                     Taken taken = job.checkpoint();
                     long span = (long) (1e6 * taken.writeSeconds());
-                    written.add(rate(job.lines(), begin, begin + span));
+                    long end = taken.endMicroseconds() - COMMAND_END_MICROSECONDS;
+                    written.add(rate(job.lines(), end - span, end));
                     Thread.sleep(REST_MS);
-                    begin = microseconds();
                     signal(rank, "USR1");
+                    long begin = microseconds();
                     Thread.sleep(span / 1000 + 100);
                     signal(rank, "USR2");
                     forked.add(rate(job.lines(), begin, begin + span));

@@ -28,8 +28,8 @@ final class Resident implements AutoCloseable {
     private final Command run;
     private final String name = "image-bench-" + ProcessHandle.current().pid();
 
-    /** What one checkpoint took. @param cpuSeconds of the agent and the snapshots */
-    record Taken(long bytes, long storedBytes, double writeSeconds, double stopMs, double cpuSeconds) {
+    /** What one checkpoint took. @param cpuSeconds of the agent and the snapshots; @param endMicroseconds by CLOCK_MONOTONIC, when it was durable */
+    record Taken(long bytes, long storedBytes, double writeSeconds, double stopMs, double cpuSeconds, long endMicroseconds) {
         /** GB/s of memory. */
         double rate() {
             return bytes / 1e9 / writeSeconds;
@@ -61,13 +61,14 @@ final class Resident implements AutoCloseable {
         try (Command command = udckpt.start(line -> { }, List.of("checkpoint", name))) {
             command.awaitSuccess(WRITE);
         }
+        long end = System.nanoTime() / 1000;
         double cpu = writersCpuSeconds() - before;
         JsonNode last = null;
         for (JsonNode one : JSON.readTree(String.join("\n", udckpt.call("list", images.toString(), "--json"))).path("checkpoints")) {
             last = one;
         }
         return new Taken(last.path("bytes").asLong(), last.path("stored_bytes").asLong(), last.path("write_ms").asDouble() / 1e3,
-                last.path("stop_ms").path("max").asDouble(), cpu);
+                last.path("stop_ms").path("max").asDouble(), cpu, end);
     }
 
     /** The lines that a busy process has printed. */
