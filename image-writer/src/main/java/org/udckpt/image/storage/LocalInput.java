@@ -17,12 +17,14 @@ final class LocalInput implements StorageIo.Input {
 
     private final Path file;
     private final FileChannel channel;
-    private FileChannel direct;
-    private boolean asked;
+    /** Null where the file system has no such thing, or nothing large is in the file. */
+    private final FileChannel direct;
 
-    LocalInput(Path file, FileChannel channel) {
+    LocalInput(Path file, FileChannel channel) throws IOException {
         this.file = file;
         this.channel = channel;
+        // At once: later its name may be another file's, or nobody's, while a job still waits for memory from this one.
+        this.direct = channel.size() < LARGE ? null : LocalStorage.openDirect(file, StandardOpenOption.READ);
     }
 
     @Override
@@ -36,8 +38,7 @@ final class LocalInput implements StorageIo.Input {
         while (into.hasRemaining()) {
             int n;
             try {
-                FileChannel past = fits(into, at) ? direct() : null;
-                n = (past == null ? channel : past).read(into, at);
+                n = (direct != null && fits(into, at) ? direct : channel).read(into, at);
             } catch (IOException e) {
                 throw Errno.named(file, at, e);
             }
@@ -54,18 +55,8 @@ final class LocalInput implements StorageIo.Input {
                 && into.alignmentOffset(into.position(), Range.PAGE) == 0;
     }
 
-    /** Null where the file system has no such thing. */
-    private synchronized FileChannel direct() throws IOException {
-        if (!asked) {
-            direct = LocalStorage.openDirect(file, StandardOpenOption.READ);
-            asked = true;
-        }
-        return direct;
-    }
-
     @Override
-    public synchronized void close() throws IOException {
-        asked = true;
+    public void close() throws IOException {
         try (FileChannel past = direct) {
             channel.close();
         }

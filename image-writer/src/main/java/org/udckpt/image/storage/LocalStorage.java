@@ -104,7 +104,13 @@ public final class LocalStorage implements StorageIo {
             }
             throw new NoSuchFileException(file.toString());
         }
-        return new LocalInput(file, FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
+        FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+        try {
+            return new LocalInput(file, channel);
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
     }
 
     @Override
