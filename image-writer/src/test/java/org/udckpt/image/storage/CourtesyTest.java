@@ -42,13 +42,24 @@ class CourtesyTest {
         try (CheckpointWriter writer = CheckpointWriter.create(temp.resolve("c"), Images.options().withCourtesy(courtesy))) {
             writer.node(0, "a").memory(1, List.of(new Range(0, MEMORY)), (address, into) -> {
                 if (seen.isEmpty()) {
-                    seen.addAll(imageThreads());
+                    seen.addAll(whenBegun(courtesy));
                 }
                 into.fill((byte) 1);
                 return into.byteSize();
             });
             writer.commit(Images.INFO);
         }
+    }
+
+    /** Each thread makes itself so when it begins, and some may not have begun. */
+    private static Set<String> whenBegun(Courtesy courtesy) throws IOException {
+        long end = System.nanoTime() + 30_000_000_000L;
+        Set<String> threads = imageThreads();
+        while (courtesy.background() && !threads.stream().allMatch(text -> text.endsWith("idle")) && System.nanoTime() < end) {
+            java.util.concurrent.locks.LockSupport.parkNanos(10_000_000);
+            threads = imageThreads();
+        }
+        return threads;
     }
 
     /** Only threads with the pipeline's names (15 bytes of them, PR_SET_NAME). */
