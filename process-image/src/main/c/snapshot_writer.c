@@ -77,6 +77,9 @@ static void look(struct udckpt_snapshot_order *order) {
 static int put(struct udckpt_snapshot_order *order, const void *from, size_t length) {
     while (length > 0) {
         long n = system_call(SYS_pwrite64, order->file, (long)from, (long)length, (long)(order->offset + order->written));
+        if (n == -EINTR) { /* of a file system in user space, after a SIGSTOP, which nobody can block */
+            continue;
+        }
         if (n <= 0) {
             order->error = n == 0 ? EIO : (uint32_t)-n;
             return 0;

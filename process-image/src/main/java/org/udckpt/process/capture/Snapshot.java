@@ -105,16 +105,16 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
 
     @Override
     public String ready(List<String> files, boolean direct, boolean background, int count) {
-        String reason = unforked.empty() ? SnapshotWriterStart.unable(process, pid, files.size()) : "it has memory that a fork does not copy";
-        if (reason == null) {
-            try {
+        try {
+            String reason = unforked.empty() ? SnapshotWriterStart.unable(process, pid, files.size()) : "it has memory that a fork does not copy";
+            if (reason == null) {
                 this.direct = direct;
                 writers = tracer.call(() -> SnapshotWriterStart.start(this, process, files, direct, background, count));
-            } catch (LinuxError e) {
-                return e.getMessage();
             }
+            return reason;
+        } catch (LinuxError e) {
+            return e.getMessage();
         }
-        return reason;
     }
 
     @Override
@@ -129,12 +129,17 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
 
     /** Whether the private memory in [start, end) holds anything. */
     boolean hasExtentIn(long start, long end) {
-        for (int i = 0; i < extents.length; i += 2) {
-            if (Long.compareUnsigned(extents[i], end) < 0 && Long.compareUnsigned(start, extents[i + 1]) < 0) {
-                return true;
+        int from = 0;
+        int to = extents.length / 2;
+        while (from < to) { // the first extent that ends behind start
+            int middle = from + to >>> 1;
+            if (Long.compareUnsigned(extents[2 * middle + 1], start) <= 0) {
+                from = middle + 1;
+            } else {
+                to = middle;
             }
         }
-        return false;
+        return from < extents.length / 2 && Long.compareUnsigned(extents[2 * from], end) < 0;
     }
 
     /**

@@ -79,6 +79,8 @@ final class SnapshotWriter {
             long result = futex(SnapshotOrder.DONE, FUTEX_WAIT, last, timeout.address());
             if (result == -LinuxError.ETIMEDOUT) {
                 snapshot.checkAlive();
+            } else if (result != -LinuxError.EAGAIN && result != -LinuxError.EINTR) {
+                LinuxError.check(result, "wait for a snapshot");
             }
         }
         last++;
