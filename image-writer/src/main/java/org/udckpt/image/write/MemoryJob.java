@@ -45,7 +45,7 @@ final class MemoryJob {
     void produce(MemoryPipeline pipeline) {
         begin = System.nanoTime();
         Cursor cursor = new Cursor();
-        while (cursor.range < ranges.size() && pipeline.failure() == null) {
+        while (cursor.range < ranges.size() && !pipeline.outcome().failed()) {
             pending.incrementAndGet();
             pipeline.publish(slot -> fill(slot, cursor, pipeline));
         }
@@ -78,7 +78,7 @@ final class MemoryJob {
                 }
             }
         } catch (Throwable e) {
-            pipeline.fail(e);
+            pipeline.outcome().fail(e);
         }
     }
 
@@ -96,7 +96,7 @@ final class MemoryJob {
         if (pending.decrementAndGet() > 0) {
             return;
         }
-        Throwable failure = pipeline.failure();
+        Throwable failure = pipeline.outcome().failure();
         if (failure != null) {
             result.completeExceptionally(failure);
         } else {

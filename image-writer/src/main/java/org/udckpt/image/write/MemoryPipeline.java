@@ -10,14 +10,13 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.udckpt.image.key.ImageCipher;
-import org.udckpt.image.storage.Courtesy;
 
 /**
  * Memory of a node's processes to its stripe files: readers fill slots of a ring, workers pack and checksum them,
@@ -34,18 +33,18 @@ final class MemoryPipeline implements Closeable {
     private final ExecutorService readers;
     private final List<Thread> threads = new ArrayList<>();
     private final List<Packer> packers = new ArrayList<>();
-    private final List<CompletableFuture<MemoryResult>> results = new ArrayList<>();
-    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final WriteOutcome outcome;
     private final WriteMeter meter;
     private boolean closed;
 
     /** @param cipher null when the checkpoint is not encrypted */
-    MemoryPipeline(int node, WriterOptions options, List<StripeFile> stripes, ImageCipher cipher) throws IOException {
+    MemoryPipeline(int node, WriterOptions options, List<StripeFile> stripes, ImageCipher cipher, WriteOutcome outcome) throws IOException {
+        this.outcome = outcome;
         meter = options.meter();
         int slots = Integer.highestOneBit((int) Math.min(1 << 16, options.bufferBytes() / Slot.BYTES));
         PageBuffers buffers = new PageBuffers(arena, slots + options.workers()); // compression takes a second one
         QuietWait quiet = new QuietWait();
-        disruptor = new Disruptor<>(() -> new Slot(buffers), slots, task -> thread("udckpt-image-" + node, options.courtesy(), task, threads),
+        disruptor = new Disruptor<>(() -> new Slot(buffers), slots, task -> remembered(outcome.thread("udckpt-image-" + node, options.courtesy(), task)),
                 ProducerType.MULTI, quiet);
         quiet.on(disruptor.getRingBuffer());
         disruptor.setDefaultExceptionHandler(new Failing());
@@ -62,21 +61,11 @@ final class MemoryPipeline implements Closeable {
         ring = disruptor.start();
         AtomicInteger number = new AtomicInteger();
         readers = Executors.newFixedThreadPool(options.readers(),
-                task -> thread("udckpt-read-" + node + "-" + number.getAndIncrement(), options.courtesy(), task, null));
+                task -> outcome.thread("udckpt-read-" + node + "-" + number.getAndIncrement(), options.courtesy(), task));
     }
 
-    private Thread thread(String name, Courtesy courtesy, Runnable task, List<Thread> list) {
-        Thread thread = Thread.ofPlatform().daemon().name(name).unstarted(() -> {
-            try {
-                courtesy.begin();
-            } catch (IOException | RuntimeException | Error e) {
-                fail(e); // and goes on: the others wait for it
-            }
-            task.run();
-        });
-        if (list != null) {
-            list.add(thread);
-        }
+    private Thread remembered(Thread thread) {
+        threads.add(thread);
         return thread;
     }
 
@@ -87,7 +76,7 @@ final class MemoryPipeline implements Closeable {
 
     private EventHandler<Slot> packer(int index, int count, Packer packer) {
         return (slot, sequence, endOfBatch) -> {
-            if (sequence % count == index && failure.get() == null) {
+            if (sequence % count == index && !outcome.failed()) {
                 packer.pack(slot);
             }
         };
@@ -108,7 +97,7 @@ final class MemoryPipeline implements Closeable {
     /** Queues a process; its result also fails with any other process's failure, since the checkpoint then does. */
     synchronized CompletableFuture<MemoryResult> submit(MemoryJob job) {
         readers.execute(() -> job.produce(this));
-        results.add(job.result());
+        outcome.expect(job.result());
         return job.result();
     }
 
@@ -126,24 +115,8 @@ final class MemoryPipeline implements Closeable {
         return meter;
     }
 
-    /** The first thing that went wrong, null as long as nothing has. */
-    Throwable failure() {
-        return failure.get();
-    }
-
-    void fail(Throwable cause) {
-        failure.compareAndSet(null, cause);
-    }
-
-    /** Waits for all processes queued so far; their failures are in {@link #failure()}. */
-    void await() {
-        List<CompletableFuture<MemoryResult>> queued;
-        synchronized (this) {
-            queued = List.copyOf(results);
-        }
-        for (CompletableFuture<MemoryResult> result : queued) {
-            result.handle((value, error) -> null).join();
-        }
+    WriteOutcome outcome() {
+        return outcome;
     }
 
     /** Stops everything; unfinished processes fail. */
@@ -153,8 +126,8 @@ final class MemoryPipeline implements Closeable {
             return;
         }
         closed = true;
-        fail(new java.util.concurrent.CancellationException("the checkpoint was given up"));
-        await();
+        outcome.fail(new CancellationException("the checkpoint was given up"));
+        outcome.await();
         readers.shutdown();
         disruptor.shutdown();
         for (Thread thread : threads) {
@@ -182,17 +155,17 @@ final class MemoryPipeline implements Closeable {
     private final class Failing implements ExceptionHandler<Slot> {
         @Override
         public void handleEventException(Throwable cause, long sequence, Slot slot) {
-            fail(cause);
+            outcome.fail(cause);
         }
 
         @Override
         public void handleOnStartException(Throwable cause) {
-            fail(cause);
+            outcome.fail(cause);
         }
 
         @Override
         public void handleOnShutdownException(Throwable cause) {
-            fail(cause);
+            outcome.fail(cause);
         }
     }
 }

@@ -36,6 +36,7 @@ public final class NodeWriter implements Closeable {
     private final Set<String> tables = new HashSet<>(Set.of(ImageNames.CHUNKS, ImageNames.BLOCKS, LATENCY));
     private final Set<Integer> processes = new HashSet<>();
     private final List<StripeFile> stripes = new ArrayList<>();
+    private final WriteOutcome outcome = new WriteOutcome();
     /** For what is read, and for what writes itself; each made with its own stripe files when the first source needs it. */
     private MemoryPipeline pipeline;
     private SelfWriter selfWriter;
@@ -97,7 +98,7 @@ public final class NodeWriter implements Closeable {
     private CompletableFuture<MemoryResult> submit(int process, List<Range> ranges, PageSource source) throws IOException {
         begin = begin == 0 ? System.nanoTime() : begin;
         if (source instanceof SelfWritingSource self && storedAsItIs() && !declined) {
-            selfWriter = selfWriter == null ? new SelfWriter(node.index(), options, newStripes(Math.max(options.stripes(), SELF_WRITERS))) : selfWriter;
+            selfWriter = selfWriter == null ? new SelfWriter(node.index(), options, newStripes(Math.max(options.stripes(), SELF_WRITERS)), outcome) : selfWriter;
             int writers = selfWriter.writers(expected);
             if (selfWriter.takes(self, writers)) {
                 return selfWriter.submit(new SelfWrittenMemory(process, ranges, self, options.form(), previousPages(process), writers));
@@ -106,7 +107,7 @@ public final class NodeWriter implements Closeable {
         }
         if (pipeline == null) {
             pipeline = new MemoryPipeline(node.index(), options, declined ? List.copyOf(stripes)
-                    : newStripes(Math.min(options.stripes(), MOST_STRIPES - stripes.size())), target.cipher());
+                    : newStripes(Math.min(options.stripes(), MOST_STRIPES - stripes.size())), target.cipher(), outcome);
         }
         return pipeline.submit(new MemoryJob(process, ranges, source, previousPages(process)));
     }
@@ -175,15 +176,9 @@ public final class NodeWriter implements Closeable {
     }
 
     private void awaitMemory() throws IOException {
-        if (selfWriter != null) {
-            selfWriter.await();
-        }
-        if (pipeline != null) {
-            pipeline.await();
-        }
-        Throwable failure = selfWriter != null && selfWriter.failure() != null ? selfWriter.failure() : pipeline != null ? pipeline.failure() : null;
-        if (failure != null) {
-            throw asIoException(failure);
+        outcome.await();
+        if (outcome.failed()) {
+            throw asIoException(outcome.failure());
         }
         closeWriters();
     }

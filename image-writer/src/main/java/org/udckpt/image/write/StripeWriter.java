@@ -28,12 +28,12 @@ final class StripeWriter {
     /** Writes what was gathered. After a failure slots are only given back. */
     void flush(MemoryPipeline pipeline) {
         try {
-            if (gathered > 0 && pipeline.failure() == null) {
+            if (gathered > 0 && !pipeline.outcome().failed()) {
                 write(pipeline);
             }
         } catch (Throwable e) {
             // Before the slots are given back, so that their process is not reported as written.
-            pipeline.fail(e);
+            pipeline.outcome().fail(e);
         } finally {
             for (int i = 0; i < gathered; i++) {
                 slots[i].job.written(slots[i], pipeline);
@@ -56,6 +56,6 @@ final class StripeWriter {
             }
         }
         int used = count;
-        stripe.append(bytes, () -> pipeline.failure() != null, output -> output.append(buffers, used));
+        stripe.append(bytes, pipeline.outcome()::failed, output -> output.append(buffers, used));
     }
 }
