@@ -27,6 +27,9 @@ void *memcpy(void *to, const void *from, size_t length) __asm__("udckpt_snapshot
 /* So much is hashed, and then written, that it is still in the processor's second-level cache. */
 enum { PAGE = 4096, PIECE = 32 * PAGE };
 
+/* Of most pages one word is looked at, which is in no cache, and neither is its translation: so many bytes ahead they are asked for. */
+enum { AHEAD = 8 * PAGE };
+
 static long system_call(long number, long a, long b, long c, long d) {
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = 0;
@@ -62,6 +65,7 @@ static void look(struct udckpt_snapshot_order *order) {
     for (unsigned i = 0; i < order->runs; i++) {
         const struct udckpt_snapshot_run *run = runs_of(order) + i;
         for (uint64_t at = 0; at < run->length && page < UDCKPT_ORDER_PAGES; at += PAGE, page++) {
+            __builtin_prefetch((const void *)(run->address + at + AHEAD)); /* which may be behind the mapping: that does no harm */
             if (is_zero((const uint64_t *)(run->address + at))) {
                 order->zeros[page / 8] |= (uint8_t)(1 << page % 8);
             }

@@ -19,6 +19,7 @@ import org.udckpt.process.check.BrokenTable;
 import org.udckpt.process.check.ImageCheck;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
@@ -41,6 +42,7 @@ public final class ImageTables {
     private static final String TCP_SOCKETS = "tcp-sockets";
     private static final String TERMINALS = "terminals";
     private static final String WATCHES = "inotify-watches";
+    private static final String GUARDS = "guard-pages";
     private static final String PROCESSES = "processes";
     private static final String THREADS = "threads";
     private static final String REGIONS = "regions";
@@ -92,6 +94,9 @@ public final class ImageTables {
         if (!image.watches().isEmpty()) {
             node.table(WATCHES, InotifyWatch.class, image.watches());
         }
+        if (!image.guards().isEmpty()) {
+            node.table(GUARDS, GuardPages.class, image.guards());
+        }
     }
 
     public static JobState readState(CheckpointReader reader) throws IOException {
@@ -125,7 +130,8 @@ public final class ImageTables {
                 reader.table(DESCRIPTORS, Descriptor.class), reader.table(OBJECTS, KernelObject.class), reader.table(TIMERS, PosixTimer.class),
                 reader.table(ZOMBIES, Zombie.class), only(reader, CLOCKS, Clocks.class), vectors(reader),
                 reader.tableIfThere(TCP_SOCKETS, TcpSocket.class),
-                reader.tableIfThere(TERMINALS, TerminalObject.class), reader.tableIfThere(WATCHES, InotifyWatch.class));
+                reader.tableIfThere(TERMINALS, TerminalObject.class), reader.tableIfThere(WATCHES, InotifyWatch.class),
+                reader.tableIfThere(GUARDS, GuardPages.class));
         try {
             ImageCheck.check(image);
         } catch (BrokenTable broken) {

@@ -18,6 +18,7 @@ import org.udckpt.process.linux.Scratch;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
@@ -232,8 +233,11 @@ public final class Capture implements AutoCloseable {
         List<ThreadState> threads = new ArrayList<>();
         List<Region> allRegions = new ArrayList<>();
         List<PosixTimer> timers = new ArrayList<>();
+        List<GuardPages> guards = new ArrayList<>();
         for (RankCapture rank : ranks) {
             for (TracedProcess process : rank.processes()) {
+                process.snapshot.scan(process, process.mappings);
+                addGuards(process, guards);
                 processes.add(rank.tracer.call(() -> ImageBuilder.process(process)));
                 threads.addAll(ImageBuilder.threads(process));
                 allRegions.addAll(ImageBuilder.regions(process, regions.get(process)));
@@ -243,12 +247,20 @@ public final class Capture implements AutoCloseable {
         long lastId = LongStream.of(objects.stream().mapToLong(KernelObject::id).max().orElse(0), tcpSockets.stream().mapToLong(TcpSocket::id).max().orElse(0),
                 terminals.stream().mapToLong(TerminalObject::id).max().orElse(0)).max().getAsLong();
         return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, allRegions, lastId), timers, zombies, clocks,
-                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches);
+                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, guards);
+    }
+
+    private static void addGuards(TracedProcess process, List<GuardPages> to) {
+        for (long[] pairs : List.of(process.snapshot.guards(), process.unforkedGuards)) {
+            for (int i = 0; i < pairs.length; i += 2) {
+                to.add(new GuardPages(process.namespacePid, pairs[i], pairs[i + 1]));
+            }
+        }
     }
 
     /** One per process, then one per shared object that is not empty; found by the first call. */
     public List<MemorySource> sources() {
-        image(); // which has system calls made in the snapshots: they must stand still
+        image(); // which has system calls made in the snapshots, which must stand still, and finds their pages
         sources = sources == null ? findSources() : sources;
         return sources;
     }
@@ -257,7 +269,6 @@ public final class Capture implements AutoCloseable {
         List<MemorySource> sources = new ArrayList<>();
         for (RankCapture rank : ranks) {
             for (TracedProcess process : rank.processes()) {
-                process.snapshot.scan(process, process.mappings);
                 sources.add(process.snapshot);
             }
         }

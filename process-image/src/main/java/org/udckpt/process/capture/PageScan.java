@@ -9,11 +9,16 @@ import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
 
-/** Finds the pages of private memory that a process has made its own: present or swapped, and not a page of the mapped file. */
+/**
+ * Finds the pages of private memory that a process has made its own: present or swapped, and not a page of the mapped file; guard
+ * pages by themselves.
+ */
 final class PageScan implements AutoCloseable {
     /** ioctl PAGEMAP_SCAN, _IOWR('f', 16, 96 bytes); linux/fs.h, Documentation/admin-guide/mm/pagemap.rst. Linux 6.7. */
     private static final long PAGEMAP_SCAN = 0xc060_6610L;
     private static final long FILE = 4, PRESENT = 8, SWAPPED = 16, ZERO_PAGE = 32;
+    /** PAGE_IS_GUARD; kernels that do not have it (before 6.16) say EINVAL. */
+    private static final long GUARD = 256;
     private static final int ARGUMENT = 96, RANGE = 24;
     /**
      * No more than the kernel collects at a time (PAGEMAP_WALK_SIZE / page size). Given room for more, it goes on after that many, but
@@ -22,6 +27,7 @@ final class PageScan implements AutoCloseable {
     private static final int RANGES = 512;
     private static final int PAGE = 4096;
     private static final long ENTRY_PRESENT = 1L << 63, ENTRY_SWAPPED = 1L << 62, ENTRY_FILE = 1L << 61;
+    private static final long ENTRY_GUARD = 1L << 58; // Linux 6.15
 
     private final int fd;
     private final int pid;
@@ -29,51 +35,53 @@ final class PageScan implements AutoCloseable {
     private final MemorySegment argument = arena.allocate(ARGUMENT, 8);
     private final MemorySegment ranges = arena.allocate((long) RANGE * RANGES, 8);
     private boolean ioctl = true;
-    private long[] found = new long[256];
-    private int count;
+    private long guard = GUARD;
+    private final Ranges pages = new Ranges();
+    private final Ranges guards = new Ranges();
 
     PageScan(int pid) {
         this.pid = pid;
         this.fd = Files.open("/proc/" + pid + "/pagemap", Syscall.O_RDONLY);
     }
 
-    /** Adds the ranges in [start, end); touching ones are joined. */
+    /** Adds the ranges in [start, end), which is a mapping or a part of one; touching ones are joined, guard pages not over mappings. */
     void add(long start, long end) {
+        guards.close();
         if (ioctl && !scan(start, end)) {
             ioctl = false;
         }
         if (!ioctl) {
-            walk(start, end);
+            walk(start, end, pages, guards);
         }
     }
 
     /** Adds [start, end) whether or not its pages are the process's own. */
     void addWhole(long start, long end) {
-        append(start, end);
+        pages.append(start, end);
     }
 
     /** Whether there is a page in [start, end) at all; nothing is added. */
     boolean any(long start, long end) {
-        int before = count;
         long n = ioctl ? scanOnce(start, end, 1) : 0;
         if (n < 0) {
             ioctl = false;
         }
         if (!ioctl) {
-            long[] kept = found;
-            found = new long[256];
-            count = 0;
-            walk(start, end);
-            n = count;
-            found = kept;
-            count = before;
+            Ranges all = new Ranges();
+            walk(start, end, all, all);
+            n = all.count;
         }
         return n > 0;
     }
 
     /** {start, end} pairs so far. */
     long[] ranges() {
-        return Arrays.copyOf(found, count);
+        return pages.all();
+    }
+
+    /** {start, end} pairs of what is no memory but must not be touched ({@link org.udckpt.process.model.GuardPages}). */
+    long[] guards() {
+        return guards.all();
     }
 
     private boolean scan(long start, long end) {
@@ -83,7 +91,8 @@ final class PageScan implements AutoCloseable {
                 return false;
             }
             for (long i = 0; i < n; i++) {
-                append(ranges.get(JAVA_LONG, i * RANGE), ranges.get(JAVA_LONG, i * RANGE + 8));
+                long categories = ranges.get(JAVA_LONG, i * RANGE + 16);
+                (categories == 0 ? pages : guards).append(ranges.get(JAVA_LONG, i * RANGE), ranges.get(JAVA_LONG, i * RANGE + 8));
             }
             at = argument.get(JAVA_LONG, 32);
         }
@@ -102,12 +111,16 @@ final class PageScan implements AutoCloseable {
         argument.set(JAVA_LONG, 64, FILE | ZERO_PAGE);      // category_inverted
         argument.set(JAVA_LONG, 72, FILE | ZERO_PAGE);      // category_mask
         argument.set(JAVA_LONG, 80, PRESENT | SWAPPED);     // category_anyof_mask
-        argument.set(JAVA_LONG, 88, FILE);                  // return_mask: the same for all, so that ranges join
+        argument.set(JAVA_LONG, 88, guard);                 // return_mask: else the same for all, so that ranges join
         long n = Syscall.call(Syscall.IOCTL, fd, PAGEMAP_SCAN, argument.address());
+        if (n == -LinuxError.EINVAL && guard != 0) {
+            guard = 0;
+            return scanOnce(at, end, most);
+        }
         return n == -LinuxError.ENOTTY || n == -LinuxError.EINVAL ? -1 : LinuxError.check(n, "PAGEMAP_SCAN of process " + pid);
     }
 
-    private void walk(long start, long end) {
+    private void walk(long start, long end, Ranges own, Ranges guarded) {
         long most = ranges.byteSize() / 8;
         for (long at = start; at < end; ) {
             long pages = Math.min(most, (end - at) / PAGE);
@@ -118,23 +131,39 @@ final class PageScan implements AutoCloseable {
             for (long i = 0; i < n; i++) {
                 long entry = ranges.get(JAVA_LONG, i * 8);
                 if ((entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) != 0 && (entry & ENTRY_FILE) == 0) {
-                    append(at + i * PAGE, at + (i + 1) * PAGE);
+                    ((entry & ENTRY_GUARD) == 0 ? own : guarded).append(at + i * PAGE, at + (i + 1) * PAGE);
                 }
             }
             at += n * PAGE;
         }
     }
 
-    private void append(long start, long end) {
-        if (count > 0 && found[count - 1] == start) {
-            found[count - 1] = end;
-            return;
+    /** {start, end} pairs; touching ones are joined. */
+    private static final class Ranges {
+        private long[] found = new long[256];
+        private int count;
+        private int closed;
+
+        /** Nothing is joined to what is there. */
+        void close() {
+            closed = count;
         }
-        if (count == found.length) {
-            found = Arrays.copyOf(found, 2 * count);
+
+        void append(long start, long end) {
+            if (count > closed && found[count - 1] == start) {
+                found[count - 1] = end;
+                return;
+            }
+            if (count == found.length) {
+                found = Arrays.copyOf(found, 2 * count);
+            }
+            found[count++] = start;
+            found[count++] = end;
         }
-        found[count++] = start;
-        found[count++] = end;
+
+        long[] all() {
+            return Arrays.copyOf(found, count);
+        }
     }
 
     @Override

@@ -22,6 +22,7 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     private final ProcessMemory memory;
     private final ContentCopy unforked;
     private long[] extents;
+    private long[] guards;
     private TracedProcess process;
     private List<SnapshotWriter> writers;
     private boolean direct;
@@ -59,7 +60,13 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
                 }
             }
             extents = merge(scan.ranges(), unforked.extents());
+            guards = scan.guards();
         }
+    }
+
+    /** {start, end} pairs of the guard pages, after {@link #scan}. */
+    long[] guards() {
+        return guards;
     }
 
     private static long[] merge(long[] a, long[] b) {

@@ -32,6 +32,8 @@ final class TracedProcess {
     long vectorPermissions;
     int[] ownedDescriptors = new int[0];
     long[] ownedRanges = new long[0];
+    /** {start, end} pairs of guard pages in memory that is not in the snapshot. */
+    long[] unforkedGuards = new long[0];
     /** Starts of the mappings that are locked in memory, which a fork's are not (mlock(2)). */
     Set<Long> locked = Set.of();
     Snapshot snapshot;

@@ -1,5 +1,6 @@
 package org.udckpt.process.capture;
 
+import java.util.Arrays;
 import java.util.List;
 
 /** Private memory that the fork left out (MADV_DONTFORK) or emptied (MADV_WIPEONFORK): copied from the stopped process itself. */
@@ -38,9 +39,16 @@ final class Unforked {
         try (PageScan scan = new PageScan(process.pid)) {
             scan.add(mapping.start(), mapping.end());
             long[] ranges = scan.ranges();
+            process.unforkedGuards = concat(process.unforkedGuards, scan.guards());
             for (int i = 0; i < ranges.length; i += 2) {
                 into.memory(process.memory, ranges[i], ranges[i], ranges[i + 1] - ranges[i]);
             }
         }
+    }
+
+    private static long[] concat(long[] a, long[] b) {
+        long[] all = Arrays.copyOf(a, a.length + b.length);
+        System.arraycopy(b, 0, all, a.length, b.length);
+        return all;
     }
 }

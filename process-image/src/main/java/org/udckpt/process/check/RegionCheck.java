@@ -5,10 +5,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.Region;
 
-/** Mappings: where they are, and that none covers another. */
+/** Mappings: where they are, and that none covers another; guard pages in them. */
 final class RegionCheck {
     /** Addresses of programs with five levels of page tables. */
     private static final long END = 1L << 56;
@@ -52,6 +53,20 @@ final class RegionCheck {
                 throw row.broken("it covers a part of the mapping at 0x" + Long.toHexString(before.getKey()));
             }
             others.put(region.start(), region.end());
+        }
+        guards(seen);
+    }
+
+    private void guards(Map<Integer, TreeMap<Long, Long>> regions) throws BrokenTable {
+        Row row = new Row("guard-pages");
+        for (GuardPages guard : image.guards()) {
+            row.next();
+            row.is(pids.contains(guard.pid()), "there is no process", guard.pid());
+            range(row, guard.start(), guard.end());
+            Map.Entry<Long, Long> around = regions.getOrDefault(guard.pid(), new TreeMap<>()).floorEntry(guard.start());
+            if (around == null || around.getValue() < guard.end()) {
+                throw row.broken("0x" + Long.toHexString(guard.start()) + " to 0x" + Long.toHexString(guard.end()) + " is in no mapping");
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.MemorySource;
@@ -22,19 +23,23 @@ final class AddressSpace {
     static final String HUGE_PAGES = "/anon_hugepage";
     /** smaps' VmFlags and the madvise(2) that sets them. */
     private static final Map<String, Integer> ADVICE = Map.of("hg", 14, "nh", 15, "dc", 10, "wf", 18, "dd", 16, "mg", 12, "sr", 2, "rr", 1);
+    private static final int MADV_GUARD_INSTALL = 102; // Linux 6.13
 
     private final Puppet puppet;
     private final ProcessState process;
     private final List<Region> regions;
+    private final List<GuardPages> guards;
     private final KernelPages kernel;
     private final Handles handles;
     private final Map<Long, KernelObject.SharedMemory> shared;
     private final Map<String, Long> open = new HashMap<>();
 
-    AddressSpace(Puppet puppet, ProcessState process, List<Region> regions, Handles handles, Map<Long, KernelObject.SharedMemory> shared) {
+    AddressSpace(Puppet puppet, ProcessState process, List<Region> regions, List<GuardPages> guards, Handles handles,
+            Map<Long, KernelObject.SharedMemory> shared) {
         this.puppet = puppet;
         this.process = process;
         this.regions = regions;
+        this.guards = guards;
         this.kernel = new KernelPages(puppet, process, regions);
         this.handles = handles;
         this.shared = shared;
@@ -64,6 +69,8 @@ final class AddressSpace {
             }
             if (!region.kernelOwned()) {
                 map(region, batch);
+                guard(region, batch);
+                advise(region, batch); // memory that is locked takes no guards any more
             }
         }
         open.values().forEach(fd -> {
@@ -104,7 +111,7 @@ final class AddressSpace {
     }
 
     private void map(Region region, Batch batch) {
-        Supplier<String> what = () -> "map 0x%x-0x%x %s %s".formatted(region.start(), region.end(), region.permissions(), region.path());
+        Supplier<String> what = named(region);
         KernelObject.SharedMemory backing = shared.get(region.backing());
         if (backing != null && backing.kind() == MemoryKind.SYSV) {
             attach(region, backing, what, batch);
@@ -112,6 +119,30 @@ final class AddressSpace {
             long fd = backing != null ? shared(region, backing) : onFile(region) ? open.get(key(region)) : -1;
             batch.add(what, Syscall.MMAP, region.start(), region.size(), protection(region), flags(region, fd), fd, fd < 0 ? 0 : region.fileOffset());
         }
+    }
+
+    private static Supplier<String> named(Region region) {
+        return () -> "map 0x%x-0x%x %s %s".formatted(region.start(), region.end(), region.permissions(), region.path());
+    }
+
+    private void guard(Region region, Batch batch) {
+        for (GuardPages guard : guards) {
+            if (in(region, guard)) {
+                if (batch.full(1 + ADVICE.size() + 1, 0)) {
+                    batch.run();
+                }
+                batch.add(() -> "guard pages at 0x%x (EINVAL: they need Linux 6.13)".formatted(guard.start()), Syscall.MADVISE, guard.start(), guard.end() - guard.start(),
+                        MADV_GUARD_INSTALL);
+            }
+        }
+    }
+
+    private static boolean in(Region region, GuardPages guard) {
+        return guard.start() >= region.start() && guard.end() <= region.end();
+    }
+
+    private void advise(Region region, Batch batch) {
+        Supplier<String> what = named(region);
         for (String flag : region.vmFlags().split(" ")) {
             Integer advice = ADVICE.get(flag);
             if (advice != null) {
@@ -122,9 +153,9 @@ final class AddressSpace {
         }
     }
 
-    /** Where nothing can be read (a guard page) the lock is made, and ENOMEM only says that no page came in (mlock(2)). */
-    private static void lock(Region region, Supplier<String> what, Batch batch) {
-        boolean unreadable = region.permissions().startsWith("---");
+    /** Where not all can be read the lock is made, and ENOMEM only says that not all pages came in (mlock(2)). */
+    private void lock(Region region, Supplier<String> what, Batch batch) {
+        boolean unreadable = region.permissions().startsWith("---") || guards.stream().anyMatch(guard -> in(region, guard));
         batch.add(() -> "mlock (if not permitted: raise the limit of locked memory, ulimit -l) for " + what.get(), result -> unreadable && result == -LinuxError.ENOMEM,
                 149 /* mlock */, region.start(), region.size());
     }

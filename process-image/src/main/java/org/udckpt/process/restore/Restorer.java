@@ -11,6 +11,7 @@ import org.udckpt.process.linux.MonotonicClock;
 import org.udckpt.process.linux.PidFd;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject.OpenFile;
 import org.udckpt.process.model.KernelObject.SharedMemory;
@@ -112,7 +113,7 @@ public final class Restorer {
         Map<Integer, AddressSpace> spaces = new LinkedHashMap<>();
         for (ProcessState process : image.processes()) {
             Puppet puppet = puppets.get(process.pid());
-            AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), handles, sharedMemories);
+            AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles, sharedMemories);
             spaces.put(process.pid(), space);
             space.clear(contents(puppet), threadStates.getOrDefault(process.pid(), List.of()));
             Attributes.raiseLimits(puppet);
@@ -156,6 +157,10 @@ public final class Restorer {
             throw puppet.failed("the image has no memory of it");
         }
         return source;
+    }
+
+    private List<GuardPages> guardsOf(ProcessState process) {
+        return image.guards().stream().filter(guard -> guard.pid() == process.pid()).toList();
     }
 
     private List<Region> regionsOf(ProcessState process) {
