@@ -1,6 +1,7 @@
 package org.udckpt.job.life;
 
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.agent.Job;
@@ -20,6 +21,7 @@ final class MemoryArrival {
     private final CheckpointReader reader;
     private final Filling filling;
     private final RestartPhases phases;
+    private final CompletableFuture<Void> broken = new CompletableFuture<>();
 
     private MemoryArrival(Job job, CheckpointReader reader, Filling filling, RestartPhases phases) {
         this.phases = phases;
@@ -49,20 +51,47 @@ final class MemoryArrival {
         return LEAST;
     }
 
-    /** The processes run. {@code reader} is closed when it is not needed any more; the job closes it too. */
-    static void follow(Job job, CheckpointReader reader, Filling filling, RestartPhases phases) {
+    /** The processes run, but do not have all that they need yet: {@link #follow} is still to come. */
+    static MemoryArrival begun(Job job, CheckpointReader reader, Filling filling, RestartPhases phases) {
         job.filling(job.owns(filling));
         MemoryArrival arrival = new MemoryArrival(job, reader, filling, phases);
         if (filling.bytes() > 0) {
             Messages.info("the ranks begin to run, " + Durations.format(phases.sinceStartNs()) + " after the start; " + Durations.bytes(filling.missing()) + " of their memory follow");
         }
-        filling.filled().whenComplete((_, failure) -> arrival.ended(failure));
+        filling.filled().whenComplete((_, failure) -> {
+            if (failure != null) {
+                arrival.broken.completeExceptionally(arrival.said(failure));
+            }
+        });
+        return arrival;
+    }
+
+    /** Waits for something that processes do, for which they may need memory that cannot come: a {@link Failure} that says so. */
+    <T> T await(CompletableFuture<T> answer) {
+        CompletableFuture.anyOf(broken, answer).join();
+        return answer.join();
+    }
+
+    /** See {@link #await}. */
+    void check() {
+        if (broken.isDone()) {
+            throw (Failure) broken.exceptionNow();
+        }
+    }
+
+    /** From now on the job runs by itself. {@code reader} is closed when it is not needed any more; the job closes it too. */
+    void follow() {
+        filling.filled().whenComplete((_, failure) -> ended(failure));
+    }
+
+    private Failure said(Throwable failure) {
+        Throwable cause = failure instanceof CompletionException wrapped ? wrapped.getCause() : failure;
+        return Failure.of("memory of job " + job.facts().name() + " from " + reader.directory(), cause);
     }
 
     private void ended(Throwable failure) {
         if (failure != null) {
-            Throwable cause = failure instanceof CompletionException wrapped ? wrapped.getCause() : failure;
-            Failure said = Failure.of("memory of job " + job.facts().name() + " from " + reader.directory(), cause);
+            Failure said = said(failure);
             Messages.error(said.getMessage() + "; the job is ended: that memory had not been used yet", said);
             job.ranks().end(said.code().value());
         } else if (filling.bytes() > 0) {

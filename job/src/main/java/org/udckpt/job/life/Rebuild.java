@@ -21,11 +21,12 @@ final class Rebuild {
      *
      * @param connections how many processes had the library at the checkpoint
      * @param downtimeNs wall-clock time since then
+     * @param arrival what their memory comes in with
      */
-    static void all(Job job, List<LibraryConnection> connections, long downtimeNs, Duration timeout) {
-        join(connections, connection -> connection.rebuild(order(job, connection, downtimeNs), timeout));
-        join(connections, connection -> connection.connect(timeout));
-        join(connections, connection -> connection.resume(timeout));
+    static void all(Job job, List<LibraryConnection> connections, long downtimeNs, Duration timeout, MemoryArrival arrival) {
+        join(arrival, connections, connection -> connection.rebuild(order(job, connection, downtimeNs), timeout));
+        join(arrival, connections, connection -> connection.connect(timeout));
+        join(arrival, connections, connection -> connection.resume(timeout));
     }
 
     private static Message.Rebuild order(Job job, LibraryConnection connection, long downtimeNs) {
@@ -34,13 +35,13 @@ final class Rebuild {
                 job.runtime().path().toString());
     }
 
-    private static <T> void join(List<LibraryConnection> connections, Function<LibraryConnection, CompletableFuture<T>> command) {
+    private static <T> void join(MemoryArrival arrival, List<LibraryConnection> connections, Function<LibraryConnection, CompletableFuture<T>> command) {
         List<CompletableFuture<T>> asked = new ArrayList<>();
         connections.forEach(connection -> asked.add(command.apply(connection)));
         RuntimeException first = null;
         for (CompletableFuture<T> answer : asked) {
             try {
-                answer.join();
+                arrival.await(answer);
             } catch (CompletionException e) {
                 first = first != null ? first : e.getCause() instanceof RuntimeException cause ? cause : e;
             }

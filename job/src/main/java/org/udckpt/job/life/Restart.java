@@ -164,7 +164,7 @@ public final class Restart {
         int libraries = (int) image.objects().stream().filter(KernelObject.AgentConnection.class::isInstance).count();
         boolean pinned = libraries > 0 && !job.hosts().soft();
         Restored restored = Restorer.restore(image, all.memory(), new RestoredNode(job, phases), MemoryArrival.least(settings, pinned, refusal.join()));
-        MemoryArrival.follow(job, reader, restored.filling(), phases);
+        MemoryArrival arrival = MemoryArrival.begun(job, reader, restored.filling(), phases);
         Map<Integer, Integer> hostPids = restored.hostPids();
         for (ProcessState process : image.processes()) {
             if (process.parentPid() == 0) {
@@ -172,11 +172,12 @@ public final class Restart {
             }
         }
         if (libraries > 0) {
-            awaitLibraries(job, libraries);
+            awaitLibraries(job, libraries, arrival);
             long downtime = Math.max(0, System.currentTimeMillis() * 1_000_000L - image.clocks().realtimeNs());
-            Rebuild.all(job, restored(job), downtime, settings.duration(Option.REBUILD_TIMEOUT));
+            Rebuild.all(job, restored(job), downtime, settings.duration(Option.REBUILD_TIMEOUT), arrival);
             phases.reached("verbs");
         }
+        arrival.follow();
     }
 
     /** Not those that opened their first device a moment ago, in this life. */
@@ -184,9 +185,10 @@ public final class Restart {
         return job.control().connections().stream().filter(connection -> connection.generation() != job.facts().generation()).toList();
     }
 
-    private static void awaitLibraries(Job job, int libraries) throws InterruptedException {
+    private static void awaitLibraries(Job job, int libraries, MemoryArrival arrival) throws InterruptedException {
         long deadline = System.nanoTime() + LIBRARY_TIMEOUT.toNanos();
         while (restored(job).size() < libraries) {
+            arrival.check();
             if (System.nanoTime() > deadline) {
                 throw new Failure(ExitCode.TIMEOUT, "only " + restored(job) + " of " + libraries + " restored processes answered within "
                         + LIBRARY_TIMEOUT.toSeconds() + " s");

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,6 +20,7 @@ import org.udckpt.process.restore.lazy.Support;
 @Timeout(240)
 class LazyRestartTest {
     private static final int MEBIBYTES = 400; // of each of two ranks: some tenths of a second at least
+    private static final long LARGE = 64L << 20; // a stripe file with the processes' own memory
     private static final String RUNS = "of their memory follow", ALL_IN = "all memory is in";
 
     @BeforeAll
@@ -71,7 +73,8 @@ class LazyRestartTest {
     @Test
     void aDamagedPieceEndsTheJobBeforeItIsUsed() throws Exception {
         try (RunningJob job = saved()) {
-            flip(job.directory.resolve("images/ckpt-0001/node-0000.stripe-00"));
+            Path stripe = job.directory.resolve("images/ckpt-0001/node-0000.stripe-00");
+            flip(stripe, Files.size(stripe) / 8 * 7);
             assertEquals(65, job.commands.run("whole", 60, "restart", "--lazy", "no", job.directory.resolve("images").toString()), () -> errors(job, "whole"));
             assertFalse(errors(job, "whole").contains(RUNS), () -> errors(job, "whole"));
             assertEquals(65, job.commands.run("second", 60, "restart", job.directory.resolve("images").toString()), () -> errors(job, "second"));
@@ -80,6 +83,26 @@ class LazyRestartTest {
             assertTrue(said.contains("node-0000.stripe-00 at offset 0x") && said.contains("mismatch") && said.contains("the job is ended"), said);
             assertEquals(List.of(), RankProcesses.of(job.runtime()), said);
             assertFalse(Files.exists(job.runtime()), "the runtime directory is left");
+        }
+    }
+
+    /** The heaps, which the ranks need before they can give an answer, let alone run; not what comes before and after, and is read at once. */
+    @Test
+    void whereMuchIsDamagedNobodyIsWaitedFor() throws Exception {
+        try (RunningJob job = saved()) {
+            try (Stream<Path> files = Files.list(job.directory.resolve("images/ckpt-0001"))) {
+                for (Path stripe : files.filter(file -> file.getFileName().toString().contains("stripe")).toList()) {
+                    long length = Files.size(stripe);
+                    for (long at = 1 << 20; length > LARGE && at < length / 2; at += 1 << 18) {
+                        flip(stripe, at);
+                    }
+                }
+            }
+            assertEquals(65, job.commands.run("second", 120, "restart", job.directory.resolve("images").toString()), () -> errors(job, "second"));
+            String said = errors(job, "second");
+            assertTrue(said.contains(RUNS) && said.contains("mismatch"), said);
+            assertFalse(said.contains("answered within"), said);
+            assertEquals(List.of(), RankProcesses.of(job.runtime()), said);
         }
     }
 
@@ -96,9 +119,8 @@ class LazyRestartTest {
         }
     }
 
-    private static void flip(Path file) throws Exception {
+    private static void flip(Path file, long place) throws Exception {
         try (RandomAccessFile content = new RandomAccessFile(file.toFile(), "rw")) {
-            long place = content.length() / 8 * 7;
             content.seek(place);
             int value = content.read();
             content.seek(place);
