@@ -77,6 +77,7 @@ class TiersTest {
             job.await("the report", () -> job.errors().contains("copying ckpt-0001 to " + slow));
             assertTrue(job.errors().contains("the job goes on"), job::text);
             assertEquals("ckpt-0002", job.checkpoint());
+            job.await("the second report", () -> job.errors().contains("copying ckpt-0002 to " + slow)); // else it may still be copied below
             job.assertUnhurt(RunningJob.RANKS);
             assertFalse(job.status().at("/drain/problem").asText().isEmpty(), job.status().toString());
             assertEquals(List.of("ckpt-0001", "ckpt-0002"), complete(fast));
