@@ -9,50 +9,74 @@ import org.udckpt.bench.image.Resident.Shape;
 import org.udckpt.bench.image.Resident.Taken;
 
 /**
- * How much slower a process writes its memory while its snapshot is written to an image, against a fork that nobody reads: what
- * copy-on-write costs it is in both. One process, so that a core is left for the writer.
+ * How much longer a process takes for the same work while its snapshot is written to an image, than beside a fork that nobody
+ * reads: what copy-on-write costs it is in both. The work is what it does while one image is written, page after page in random
+ * order; a pair is one image and one fork. One process, so that a core is left for the writer.
  */
 final class Beside {
-    private static final int REPORT_MICROSECONDS = 5000;
-    private static final int REPEATS = 5;
+    private static final int REPORT_MICROSECONDS = 2000;
+    private static final int PAIRS = 7;
+    private static final int RANKS_AT_ONCE = 4; // of the other measurements: this one process has the memory of all
     private static final long REST_MS = 1500;
-    private final Path root;
     /** Between the end of the write and the end of the command that asked for it. */
     private static final long COMMAND_END_MICROSECONDS = 30_000;
+    /** A fork of 4 GiB takes no longer, and neither does the stop for a snapshot. */
+    private static final long FORK_MICROSECONDS = 400_000;
+    private static final int LONGER = 4;
+    private final Path root;
     private final Path work;
     private final int mebibytes;
 
     Beside(Path root, Path work, int mebibytes) {
         this.root = root;
         this.work = work;
-        this.mebibytes = mebibytes;
+        this.mebibytes = RANKS_AT_ONCE * mebibytes;
     }
 
     void measure() throws IOException, InterruptedException {
         for (String[] options : new String[][] {{}, {"--io-idle"}, {"--max-rate", "300M"}}) {
-            List<Double> written = new ArrayList<>();
-            List<Double> forked = new ArrayList<>();
-            try (Resident job = new Resident(root, work, work.resolve("images"), new Shape(1, mebibytes, "noise", "small", REPORT_MICROSECONDS), options)) {
-                ProcessHandle rank = job.ranks().getFirst();
+            List<Double> seconds = new ArrayList<>();
+            List<Double> slower = new ArrayList<>();
+            String[] all = new String[options.length + 2];
+            System.arraycopy(options, 0, all, 2, options.length);
+            all[0] = "--full-every";
+            all[1] = "1";
+            try (Resident job = new Resident(root, work, work.resolve("images"), new Shape(1, mebibytes, "noise", "small", REPORT_MICROSECONDS), all)) {
                 job.checkpoint();
-                for (int i = 0; i < REPEATS; i++) {
+                for (int i = 0; i < PAIRS; i++) {
                     Thread.sleep(REST_MS);
                     Taken taken = job.checkpoint();
+                    ImageBench.remove(work.resolve("images"));
                     long span = (long) (1e6 * taken.writeSeconds());
-                    long end = taken.endMicroseconds() - COMMAND_END_MICROSECONDS;
-                    written.add(rate(job.lines(), end - span, end));
-                    Thread.sleep(REST_MS);
-                    signal(rank, "USR1");
-                    long begin = microseconds();
-                    Thread.sleep(span / 1000 + 100);
-                    signal(rank, "USR2");
-                    forked.add(rate(job.lines(), begin, begin + span));
+                    long begun = taken.endMicroseconds() - COMMAND_END_MICROSECONDS - span;
+                    Work written = new Work(job.lines(), begun - FORK_MICROSECONDS, begun + FORK_MICROSECONDS);
+                    seconds.add(span / 1e6);
+                    slower.add(100 * (span / beside(job, written.after(span), span) - 1));
                 }
             }
-            double ratio = ImageBench.median(written) / ImageBench.median(forked);
-            System.out.printf("beside, 1 x %d MiB %s: %.0f pages/ms (%s), with a fork that nobody reads %.0f (%s): %+.1f%%%n", mebibytes,
-                    String.join(" ", options), ImageBench.median(written), ImageBench.all(written), ImageBench.median(forked), ImageBench.all(forked), 100 * (ratio - 1));
+            System.out.printf("beside, 1 x %d MiB %s: what the process does in the %.2f s of a write (%s) takes so much longer than beside a fork that nobody reads: %+.1f%% (%s)%n",
+                    mebibytes, String.join(" ", options), ImageBench.median(seconds), ImageBench.all(seconds), ImageBench.median(slower), ImageBench.all(slower));
         }
+    }
+
+    /** How long the process takes for so many pages beside a bare fork, in microseconds. */
+    private static double beside(Resident job, double pages, long span) throws IOException, InterruptedException {
+        ProcessHandle rank = job.ranks().getFirst();
+        Thread.sleep(REST_MS);
+        long begun = microseconds();
+        signal(rank, "USR1");
+        try {
+            for (int i = 0; i < LONGER; i++) {
+                Thread.sleep((span + FORK_MICROSECONDS) / 1000);
+                double took = new Work(job.lines(), begun, begun + FORK_MICROSECONDS).until(pages);
+                if (!Double.isNaN(took)) {
+                    return took;
+                }
+            }
+        } finally {
+            signal(rank, "USR2");
+        }
+        throw new DemoFailure("beside a fork the process has not written " + (long) pages + " pages in " + LONGER + " times " + span + " us");
     }
 
     /** CLOCK_MONOTONIC, as the process prints it. */
@@ -66,21 +90,52 @@ final class Beside {
         }
     }
 
-    /** Pages a millisecond between two times. */
-    private static double rate(List<String> lines, long begin, long end) {
-        long[] first = null;
-        long[] last = null;
-        for (String line : lines) {
-            if (line.startsWith("pages ")) {
+    /** What a process does after a fork: pages over time, from the first report after its longest silence between two times. */
+    private static final class Work {
+        private final List<long[]> reports = new ArrayList<>();
+
+        Work(List<String> lines, long from, long to) {
+            long[] last = null;
+            long longest = 0;
+            for (String line : lines) {
+                if (!line.startsWith("pages ")) {
+                    continue;
+                }
                 String[] words = line.split(" ");
-                long[] at = {Long.parseLong(words[1]), Long.parseLong(words[2])};
-                first = at[1] <= begin || first == null ? at : first;
-                last = at[1] <= end ? at : last;
+                long[] report = {Long.parseLong(words[1]), Long.parseLong(words[2])};
+                if (last != null && report[1] >= from && last[1] <= to && report[1] - last[1] > longest) {
+                    longest = report[1] - last[1];
+                    reports.clear();
+                }
+                last = report;
+                reports.add(report);
+            }
+            if (longest == 0) {
+                throw new DemoFailure("the process reported nothing between " + from + " and " + to);
             }
         }
-        if (first == null || last == null || last[1] <= first[1]) {
-            throw new DemoFailure("the process reported nothing between " + begin + " and " + end);
+
+        /** Pages that are written after so many microseconds. */
+        double after(long microseconds) {
+            return interpolated(1, 0, microseconds);
         }
-        return 1000.0 * (last[0] - first[0]) / (last[1] - first[1]);
+
+        /** Microseconds until so many pages are written; NaN: they are not yet. */
+        double until(double pages) {
+            return interpolated(0, 1, pages);
+        }
+
+        private double interpolated(int by, int what, double value) {
+            long[] first = reports.getFirst();
+            long[] before = first;
+            for (long[] report : reports) {
+                if (report[by] - first[by] >= value) {
+                    double part = report[by] == before[by] ? 0 : (value - (before[by] - first[by])) / (report[by] - before[by]);
+                    return before[what] - first[what] + part * (report[what] - before[what]);
+                }
+                before = report;
+            }
+            return Double.NaN;
+        }
     }
 }

@@ -79,17 +79,17 @@ public final class ImageBench {
             for (String integrity : List.of("xxh3", "sha256")) {
                 List<Double> ours = new ArrayList<>();
                 List<Double> device = new ArrayList<>();
-                try (Resident job = job(RANKS, mebibytes / 4, "noise", "small", shared.resolve("images"), "--integrity", integrity)) {
+                try (Resident job = job(RANKS, mebibytes, "noise", "small", shared.resolve("images"), "--integrity", integrity)) {
                     job.checkpoint();
                     for (int i = 0; i < REPEATS; i++) {
-                        Device.Written written = Device.memory(shared, (long) RANKS * mebibytes / 4 << 20);
-                        device.add(((long) RANKS * mebibytes / 4 << 20) / 1e9 / written.cpuSeconds());
+                        Device.Written written = Device.memory(shared, (long) RANKS * mebibytes << 20);
+                        device.add(((long) RANKS * mebibytes << 20) / 1e9 / written.cpuSeconds());
                         Taken taken = job.checkpoint();
                         ours.add(taken.bytes() / 1e9 / taken.cpuSeconds());
                         remove(shared.resolve("images"));
                     }
                 }
-                System.out.printf("memory, %d x %d MiB, %s: %.2f GB/s and core of processor (%s), fio's write(2) %.2f (%s): ratio %.2f%n", RANKS, mebibytes / 4,
+                System.out.printf("memory, %d x %d MiB, %s: %.2f GB/s and core of processor (%s), fio's write(2) %.2f (%s): ratio %.2f%n", RANKS, mebibytes,
                         integrity, median(ours), all(ours), median(device), all(device), median(ours) / median(device));
             }
         } finally {
@@ -162,7 +162,7 @@ public final class ImageBench {
         return String.join(" ", values.stream().map("%.2f"::formatted).toList());
     }
 
-    private static void remove(Path directory) throws IOException {
+    static void remove(Path directory) throws IOException {
         if (Files.notExists(directory)) {
             return;
         }

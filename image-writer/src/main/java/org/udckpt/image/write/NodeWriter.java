@@ -23,6 +23,8 @@ import org.udckpt.image.table.RecordTable;
 public final class NodeWriter implements Closeable {
     /** Writers of all processes that write themselves, each with a stripe file: as many as processors, up to what feeds a fast device. */
     private static final int SELF_WRITERS = Math.min(Runtime.getRuntime().availableProcessors(), 8);
+    /** Of files that are written past the page cache: while one writer waits for the device, another looks at its memory. */
+    private static final int DIRECT_SELF_WRITERS = 2 * SELF_WRITERS;
     /** Their names have two digits. */
     private static final int MOST_STRIPES = 100;
 
@@ -98,7 +100,7 @@ public final class NodeWriter implements Closeable {
     private CompletableFuture<MemoryResult> submit(int process, List<Range> ranges, PageSource source) throws IOException {
         begin = begin == 0 ? System.nanoTime() : begin;
         if (source instanceof SelfWritingSource self && storedAsItIs() && !declined) {
-            selfWriter = selfWriter == null ? new SelfWriter(node.index(), options, newStripes(Math.max(options.stripes(), SELF_WRITERS)), outcome) : selfWriter;
+            selfWriter = selfWriter == null ? new SelfWriter(node.index(), options, selfWritersStripes(), outcome) : selfWriter;
             int writers = selfWriter.writers(expected);
             if (selfWriter.takes(self, writers)) {
                 return selfWriter.submit(new SelfWrittenMemory(process, ranges, self, options.form(), previousPages(process), writers));
@@ -119,6 +121,13 @@ public final class NodeWriter implements Closeable {
 
     private ProcessPages previousPages(int process) {
         return previous == null ? null : previous.pages(node.index(), process);
+    }
+
+    private List<StripeFile> selfWritersStripes() throws IOException {
+        int first = stripes.size();
+        boolean direct = newStripes(1).getFirst().output().direct(); // not every file system can
+        newStripes(Math.max(options.stripes(), direct ? DIRECT_SELF_WRITERS : SELF_WRITERS) - 1);
+        return List.copyOf(stripes.subList(first, stripes.size()));
     }
 
     private List<StripeFile> newStripes(int count) throws IOException {
