@@ -14,6 +14,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.udckpt.image.key.ImageCipher;
@@ -21,16 +22,22 @@ import org.udckpt.image.key.ImageCipher;
 /**
  * Memory of a node's processes to its stripe files: readers fill slots of a ring, workers pack and checksum them,
  * stripe writers append them. The ring is the only buffer, so a slow disk holds up the readers and memory stays
- * bounded.
+ * bounded. Readers are only as far ahead of the workers as these need: then the same few buffers are filled again and again,
+ * which are in the processor's caches, and the ring's room is for what waits for the disk.
  *
  * <p>After the first failure nothing more is read or written, but slots go on around the ring until all are given
  * back: no thread is left waiting for another that is gone.
  */
 final class MemoryPipeline implements Closeable {
+    /** Slots for each worker: one that it is at, one that waits, one that is being filled. */
+    private static final int AHEAD = 3;
+
     private final Arena arena = Arena.ofShared();
     private final Disruptor<Slot> disruptor;
     private final RingBuffer<Slot> ring;
     private final ExecutorService readers;
+    /** A permit for each slot that may be read and not yet packed. */
+    private final Semaphore ahead;
     private final List<Thread> threads = new ArrayList<>();
     private final List<Packer> packers = new ArrayList<>();
     private final WriteOutcome outcome;
@@ -41,6 +48,7 @@ final class MemoryPipeline implements Closeable {
     MemoryPipeline(int node, WriterOptions options, List<StripeFile> stripes, ImageCipher cipher, WriteOutcome outcome) throws IOException {
         this.outcome = outcome;
         meter = options.meter();
+        ahead = new Semaphore(AHEAD * options.workers());
         int slots = Integer.highestOneBit((int) Math.min(1 << 16, options.bufferBytes() / Slot.BYTES));
         PageBuffers buffers = new PageBuffers(arena, slots + options.workers()); // compression takes a second one
         QuietWait quiet = new QuietWait();
@@ -76,8 +84,14 @@ final class MemoryPipeline implements Closeable {
 
     private EventHandler<Slot> packer(int index, int count, Packer packer) {
         return (slot, sequence, endOfBatch) -> {
-            if (sequence % count == index && !outcome.failed()) {
-                packer.pack(slot);
+            if (sequence % count == index) {
+                try {
+                    if (!outcome.failed()) {
+                        packer.pack(slot);
+                    }
+                } finally {
+                    ahead.release();
+                }
             }
         };
     }
@@ -101,8 +115,9 @@ final class MemoryPipeline implements Closeable {
         return job.result();
     }
 
-    /** Claims a slot (waiting while the ring is full), has it filled and passes it on. */
+    /** Claims a slot (waiting while the ring is full, or the workers are behind), has it filled and passes it on. */
     void publish(Consumer<Slot> filler) {
+        ahead.acquireUninterruptibly();
         long sequence = ring.next();
         try {
             filler.accept(ring.get(sequence));
