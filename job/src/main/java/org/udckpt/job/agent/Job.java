@@ -45,6 +45,8 @@ public final class Job implements AutoCloseable {
     private final CountersFile counters;
     private final RankTable ranks;
     private final AtomicBoolean interrupted = new AtomicBoolean();
+    private final AskedEnd askedEnd = new AskedEnd();
+    private Runnable beforeNextLife = () -> { };
     private volatile Shepherd shepherd;
     private volatile Filling filling = Filling.NOTHING;
 
@@ -155,6 +157,7 @@ public final class Job implements AutoCloseable {
 
     /** As under mpiexec, the second ^C is no question any more: the job may catch the first. */
     private void userSignal(int number) {
+        askedEnd.signal(number);
         if (number != Signals.SIGINT) {
             signal(number);
         } else if (!interrupted.getAndSet(true)) {
@@ -179,6 +182,32 @@ public final class Job implements AutoCloseable {
     /** Waits for the ranks' end; returns the job's exit code. */
     public int await() throws InterruptedException {
         return ranks.await();
+    }
+
+    /** Somebody decided that it ends here, with this code. */
+    public void end(int code) {
+        askedEnd.decided();
+        ranks.end(code);
+    }
+
+    /**
+     * Whether its end was a failure: it has another code than 0, nobody asked it to end, and somebody still reads what it prints.
+     *
+     * @param code {@link #await}'s
+     */
+    public boolean failed(int code) {
+        return code != 0 && !askedEnd.explains(code) && !StandardStreams.readerGone();
+    }
+
+    /** What close is told when another life of this job follows at once. */
+    public void beforeNextLife(Runnable told) {
+        beforeNextLife = told;
+    }
+
+    /** Closes it, and leaves to the next life what that can do as well. */
+    public void closeForNextLife() {
+        beforeNextLife.run();
+        close();
     }
 
     public Settings settings() {

@@ -14,36 +14,53 @@ public final class Signals {
     public static final int SIGKILL = 9;
     static final int SIGINT = 2;
     static final int SIGPIPE = 13;
-    private static final int SIGQUIT = 3;
+    static final int SIGHUP = 1;
+    static final int SIGQUIT = 3;
+    static final int SIGTERM = 15;
     // Numbers of signal(7) on x86-64.
     private static final Map<String, Integer> FORWARDED = forwarded();
     private static final String[] NAMES = {"0", "Hangup", "Interrupt", "Quit", "Illegal instruction", "Trace trap", "Aborted", "Bus error",
         "Floating point exception", "Killed", "User signal 1", "Segmentation fault", "User signal 2", "Broken pipe", "Alarm clock", "Terminated"};
 
+    private static volatile IntConsumer receiver;
+
     private Signals() {}
 
     private static Map<String, Integer> forwarded() {
         Map<String, Integer> numbers = new LinkedHashMap<>();
-        numbers.put("HUP", 1);
+        numbers.put("HUP", SIGHUP);
         numbers.put("INT", SIGINT);
         numbers.put("USR1", 10);
         numbers.put("USR2", 12);
-        numbers.put("TERM", 15);
+        numbers.put("TERM", SIGTERM);
         return numbers;
     }
 
     /**
-     * From here on each of them goes to the job; one that this process was started to ignore (nohup) stays ignored. SIGQUIT
-     * always goes, as under mpiexec: the JVM's own handler has hidden whether it was.
+     * From here on each of them goes to the job, and to no other one; one that this process was started to ignore (nohup) stays
+     * ignored. SIGQUIT always goes, as under mpiexec: the JVM's own handler has hidden whether it was.
      *
      * @param agentLibrary libudckpt-agent.so
      */
-    public static void forward(Path agentLibrary, IntConsumer toJob) {
-        QuitSignal.take(agentLibrary, () -> toJob.accept(SIGQUIT));
+    public static synchronized void forward(Path agentLibrary, IntConsumer toJob) {
+        boolean first = receiver == null;
+        receiver = toJob;
+        if (first) {
+            take(agentLibrary);
+        }
+    }
+
+    /** As {@link #forward}, between two lives of a job. */
+    public static void redirect(IntConsumer to) {
+        receiver = to;
+    }
+
+    private static void take(Path agentLibrary) {
+        QuitSignal.take(agentLibrary, () -> receiver.accept(SIGQUIT));
         long ignored = ignored();
         FORWARDED.forEach((name, number) -> {
             if ((ignored >> (number - 1) & 1) == 0) {
-                Signal.handle(new Signal(name), signal -> toJob.accept(number));
+                Signal.handle(new Signal(name), signal -> receiver.accept(number));
             }
         });
     }
@@ -59,6 +76,11 @@ public final class Signals {
         } catch (IOException e) {
             throw Failure.of("reading /proc/self/status", e);
         }
+    }
+
+    /** Whether it asks a program for its end, rather than for something that the program defines. */
+    public static boolean asksForEnd(int signal) {
+        return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM;
     }
 
     public static String name(int signal) {

@@ -49,6 +49,10 @@ final class CheckpointOptions {
             description = "connections to processes outside of the job: refuse checkpoints (default), or close them in the image; the running job keeps them")
     private String outside;
 
+    @picocli.CommandLine.Option(names = "--restart-on-failure", arity = "0..1", paramLabel = "N", fallbackValue = "5",
+            description = "restart the job from its newest checkpoint when it fails, N times at most (default: 5) without getting further")
+    private Integer restartOnFailure;
+
     /** Where the job was told to put them; null: it was not. */
     String tiers() {
         return tiers;
@@ -59,6 +63,7 @@ final class CheckpointOptions {
         return settings.flag(Option.INTERVAL, interval).flag(Option.MTBF, mtbf).flag(Option.KEEP, keep)
                 .flag(Option.TIERS, tiers).flag(Option.KEEP_FAST, keepFast)
                 .flag(Option.MAX_RATE, maxRate).flag(Option.IO_IDLE, ioIdle ? "true" : null).flag(Option.BUFFER, buffer)
-                .flag(Option.FULL_EVERY, fullEvery).flag(Option.COMPRESS, compress).flag(Option.INTEGRITY, integrity).flag(Option.ENCRYPT, encrypt).flag(Option.OUTSIDE, outside);
+                .flag(Option.FULL_EVERY, fullEvery).flag(Option.COMPRESS, compress).flag(Option.INTEGRITY, integrity).flag(Option.ENCRYPT, encrypt).flag(Option.OUTSIDE, outside)
+                .flag(Option.RESTART_ON_FAILURE, restartOnFailure == null ? null : restartOnFailure.toString());
     }
 }

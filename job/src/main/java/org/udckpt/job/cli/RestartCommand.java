@@ -1,12 +1,12 @@
 package org.udckpt.job.cli;
 
 import java.util.concurrent.Callable;
-import org.udckpt.job.agent.Job;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.DeviceChoice;
 import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.life.Lives;
 import org.udckpt.job.life.Restart;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageOptions;
@@ -54,8 +54,7 @@ final class RestartCommand implements Callable<Integer> {
         if (checkpoints.tiers() == null && Tiers.of(settings).filter(tiers -> tiers.has(location.parent())).isEmpty()) {
             settings.flag(Option.TIERS, ""); // the site's, and the job was not there
         }
-        try (Job job = Restart.start(settings, Installation.find(settings), location, name, layout)) {
-            return job.await();
-        }
+        Installation installation = Installation.find(settings);
+        return Lives.run(settings, installation, location, () -> Restart.start(settings, installation, location, name, layout));
     }
 }

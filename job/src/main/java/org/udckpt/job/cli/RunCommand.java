@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.udckpt.job.life.FirstLife;
-import org.udckpt.job.agent.Job;
+import org.udckpt.job.life.Lives;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Interval;
 import org.udckpt.job.config.Option;
@@ -73,8 +73,7 @@ final class RunCommand implements Callable<Integer> {
         String jobName = name != null ? name : JobNames.fresh(program);
         Tiers.of(settings).ifPresent(tiers -> ImageRoom.check(tiers.slow().path(), true));
         ImageRoom.check(FirstLife.imageDirectory(settings, jobName), !settings.text(Option.TIERS).isEmpty() || !settings.text(Option.DIR).isEmpty() || !(Interval.of(settings) instanceof Interval.Never));
-        try (Job job = FirstLife.start(settings, Installation.find(settings), jobName, launch, layout, command, environment)) {
-            return job.await();
-        }
+        Installation installation = Installation.find(settings);
+        return Lives.run(settings, installation, FirstLife.imageDirectory(settings, jobName), () -> FirstLife.start(settings, installation, jobName, launch, layout, command, environment));
     }
 }

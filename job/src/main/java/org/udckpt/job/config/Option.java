@@ -23,6 +23,7 @@ public enum Option {
     QUIESCE_TIMEOUT("quiesce-timeout", "10s", "how long a rank may take to reach the gate before a checkpoint is given up"),
     REBUILD_TIMEOUT("rebuild-timeout", "30s", "how long a restored rank may take to recreate its verbs objects"),
     LAZY("lazy", "auto", "auto: a restarted job runs while its memory is still being read, where this system permits it; no: it waits"),
+    RESTART_ON_FAILURE("restart-on-failure", "0", "restart a job that fails from its newest checkpoint, so many times at most without getting further; 0: never"),
     OUTSIDE("outside", "refuse", "connections to processes outside of the job: refuse checkpoints, or close them in the image (the running job keeps them)"),
     NATIVE("native", "", "directory of libudckpt.so and udckpt-shepherd; empty: beside the classes");
 

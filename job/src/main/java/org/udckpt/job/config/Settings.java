@@ -105,6 +105,7 @@ public final class Settings {
         count(Option.KEEP);
         atLeastOne(Option.KEEP_FAST);
         duration(Option.DRAIN_TIMEOUT);
+        count(Option.RESTART_ON_FAILURE);
         if (bytes(Option.MAX_RATE, 0) != 0) {
             bytes(Option.MAX_RATE, SMALLEST_RATE); // 500 is a forgotten unit: an image would take years
         }

@@ -33,7 +33,7 @@ final class Commands implements CommandServer.Handler {
     }
 
     private void kill() {
-        job.ranks().end(ExitCode.DONE.value());
+        job.end(ExitCode.DONE.value());
         try {
             if (!job.ranks().await(KILL_SECONDS)) {
                 throw new Failure(ExitCode.TIMEOUT, "the checkpoint is durable, but ranks were still there " + KILL_SECONDS + " s after SIGKILL");

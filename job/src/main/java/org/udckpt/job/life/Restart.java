@@ -80,8 +80,11 @@ public final class Restart {
      * @param layout null: as before
      */
     public static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout) {
+        return start(settings, installation, location, name, layout, RestartPhases.sinceLaunch());
+    }
+
+    static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout, RestartPhases phases) {
         String what = "restart from " + location.entry().directory();
-        RestartPhases phases = new RestartPhases();
         CompletableFuture<String> refusal = beside(Support::refusal); // also links the system calls, for everything after
         try {
             CheckpointReader reader = location.open(Keys.user(settings));

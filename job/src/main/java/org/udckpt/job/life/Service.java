@@ -28,6 +28,7 @@ final class Service {
     static void open(Job job, Path library) throws IOException {
         WriterOptions options = ImageOptions.of(job.settings());
         Optional<Drain> drain = Tiers.of(job.settings()).map(tiers -> job.owns(drain(job, tiers, options)));
+        drain.ifPresent(tiered -> job.beforeNextLife(tiered::leaveToNextLife));
         HugePageRepair hugePages = job.owns(new HugePageRepair(job));
         Runnable keep = drain.<Runnable>map(tiered -> tiered::ask).orElseGet(() -> new Pruning(job));
         Checkpointer.BeforeNumber beforeNumber = drain.<Checkpointer.BeforeNumber>map(tiered -> tiered::beforeNumber).orElse(() -> { });

@@ -86,6 +86,11 @@ public final class Drain implements AutoCloseable {
         notifyAll();
     }
 
+    /** Another life of the job follows, and will copy what is not copied yet: {@link #close} does not wait for it. */
+    public void leaveToNextLife() {
+        givenUp = true;
+    }
+
     private void run() {
         try {
             if (options.courtesy().background()) {

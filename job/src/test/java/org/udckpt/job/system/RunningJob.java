@@ -63,9 +63,13 @@ final class RunningJob implements AutoCloseable {
     }
 
     /** A shell script as the job's only rank, in the job's directory; returns when it has made the file {@code ready}. */
-    static RunningJob script(String text) throws Exception {
+    static RunningJob script(String text, String... options) throws Exception {
         Path directory = Files.createTempDirectory("udckpt-j");
-        RunningJob job = new RunningJob(directory, directory.resolve("images"), List.of(), List.of("/bin/sh", "-c", text));
+        return script(directory, text, options);
+    }
+
+    static RunningJob script(Path directory, String text, String... options) throws Exception {
+        RunningJob job = new RunningJob(directory, directory.resolve("images"), List.of(options), List.of("/bin/sh", "-c", text));
         job.awaitStart(() -> Files.exists(directory.resolve("ready")));
         return job;
     }

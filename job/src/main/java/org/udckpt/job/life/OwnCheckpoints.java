@@ -1,0 +1,70 @@
+package org.udckpt.job.life;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.catalogue.TieredCatalogue;
+import org.udckpt.image.key.ImageKey;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.Tiers;
+
+/** The complete checkpoints that a job may be restarted from: its own, and not those that others left in its directory. */
+final class OwnCheckpoints {
+    private final Settings settings;
+    private final Path directory;
+    private final Predicate<Catalogue.Entry> own;
+
+    private OwnCheckpoints(Settings settings, Path directory, Predicate<Catalogue.Entry> own) {
+        this.settings = settings;
+        this.directory = directory;
+        this.own = own;
+    }
+
+    /** Those that are taken from now on. */
+    static OwnCheckpoints fromNow(Settings settings, Path directory) {
+        long before = latest(settings, directory);
+        return new OwnCheckpoints(settings, directory, entry -> entry.id() > before);
+    }
+
+    /** Those that are taken from now on, and the one that the job is restarted from, and older ones of the same job. */
+    static OwnCheckpoints from(Settings settings, ImageLocation location) {
+        Path directory = Tiers.of(settings).map(tiers -> tiers.fast().path()).orElse(location.parent());
+        long before = latest(settings, directory);
+        return new OwnCheckpoints(settings, directory, entry -> entry.id() > before
+                || entry.id() <= location.entry().id() && job(entry).equals(job(location.entry())));
+    }
+
+    /** What names the job in the labels of its checkpoints. */
+    private static List<String> job(Catalogue.Entry entry) {
+        Map<String, String> labels = entry.manifest().labels();
+        return List.of(labels.getOrDefault("job", ""), labels.getOrDefault("program", ""));
+    }
+
+    private static long latest(Settings settings, Path directory) {
+        try {
+            long latest = 0;
+            for (Path path : Tiers.of(settings).map(tiers -> List.of(tiers.fast().path(), tiers.slow().path())).orElse(List.of(directory))) {
+                latest = Files.isDirectory(path) ? Math.max(latest, new Catalogue(path, Keys.user(settings)).latest()) : latest;
+            }
+            return latest;
+        } catch (IOException e) {
+            throw Failure.of("looking for checkpoints in " + directory, e);
+        }
+    }
+
+    /** Oldest first; each where it is read fastest. */
+    List<ImageLocation> complete() {
+        ImageKey key = Keys.user(settings);
+        return Tiers.of(settings).map(tiers -> ImageLocation.list(tiers, key).stream().flatMap(entry -> entry.complete().stream()).map(TieredCatalogue.Place::entry).toList())
+                .orElseGet(() -> Files.isDirectory(directory) ? ImageLocation.list(directory, key) : List.of()).stream()
+                .filter(entry -> entry.state() == Catalogue.State.COMPLETE && own.test(entry))
+                .map(entry -> new ImageLocation(entry.directory().getParent(), entry)).toList();
+    }
+}
