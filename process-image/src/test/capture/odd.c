@@ -140,6 +140,17 @@ static void tcp_self(void) {
     MUST(connect(fd, (struct sockaddr *) &address, length));
 }
 
+static void udp_group(void) {
+    struct ip_mreq group = {.imr_multiaddr = {htonl(0xe0000105)}, .imr_interface = {htonl(INADDR_LOOPBACK)}};
+    MUST(!setsockopt(socket(AF_INET, SOCK_DGRAM, 0), IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof group));
+}
+
+static void udp_shut(void) {
+    struct sockaddr_in nobody = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    MUST(!connect(fd, (void *) &nobody, sizeof nobody) && !shutdown(fd, SHUT_RD));
+}
+
 static void signal_io(void) {
     int pair[2];
     MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
@@ -188,6 +199,9 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "tcp-urgent")) tcp_urgent();
     else if (!strcmp(kind, "tcp-early")) tcp_early();
     else if (!strcmp(kind, "tcp-self")) tcp_self();
+    else if (!strcmp(kind, "udp-group")) udp_group();
+    else if (!strcmp(kind, "udp-shut")) udp_shut();
+    else if (!strcmp(kind, "netlink-generic")) MUST(socket(AF_NETLINK, SOCK_RAW, 16) >= 0);
     else if (!strncmp(kind, "tcp-to:", 7)) call(loopback(atoi(kind + 7)));
     else if (!strcmp(kind, "user")) {
         MUST(chmod(".", 0777));

@@ -7,6 +7,7 @@ import java.util.TreeMap;
 import org.udckpt.process.linux.TcpAddress;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.PacketSocket;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TerminalObject;
 
@@ -36,6 +37,7 @@ public final class KernelObjects {
     public KernelObjects(JobImage image) {
         image.objects().forEach(object -> objects.put(object.id(), new Named(object.getClass().getSimpleName(), name(object), position(object))));
         image.terminals().forEach(object -> objects.put(object.id(), new Named(object.getClass().getSimpleName(), name(object), -1)));
+        image.packetSockets().forEach(socket -> objects.put(socket.id(), new Named(socket.getClass().getSimpleName(), name(socket), -1)));
         image.tcpSockets().forEach(socket -> objects.put(socket.id(), new Named("TcpSocket", name(socket), -1)));
     }
 
@@ -77,6 +79,13 @@ public final class KernelObjects {
         return switch (object) {
             case TerminalObject.Terminal terminal -> "/dev/pts/" + terminal.number();
             case TerminalObject.TerminalEnd end -> end.master() ? "master" : "slave";
+        };
+    }
+
+    private static String name(PacketSocket socket) {
+        return switch (socket) {
+            case PacketSocket.UdpSocket udp -> TcpAddress.of(udp.local()) + (udp.remote().length == 0 ? "" : " to " + TcpAddress.of(udp.remote()));
+            case PacketSocket.NetlinkSocket netlink -> "family " + netlink.protocol();
         };
     }
 

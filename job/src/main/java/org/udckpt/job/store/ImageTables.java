@@ -24,6 +24,7 @@ import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.PacketSocket;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
@@ -43,6 +44,7 @@ public final class ImageTables {
     private static final String TERMINALS = "terminals";
     private static final String WATCHES = "inotify-watches";
     private static final String GUARDS = "guard-pages";
+    private static final String PACKET_SOCKETS = "packet-sockets";
     private static final String PROCESSES = "processes";
     private static final String THREADS = "threads";
     private static final String REGIONS = "regions";
@@ -97,6 +99,9 @@ public final class ImageTables {
         if (!image.guards().isEmpty()) {
             node.table(GUARDS, GuardPages.class, image.guards());
         }
+        if (!image.packetSockets().isEmpty()) {
+            node.table(PACKET_SOCKETS, PacketSocket.class, image.packetSockets());
+        }
     }
 
     public static JobState readState(CheckpointReader reader) throws IOException {
@@ -131,6 +136,7 @@ public final class ImageTables {
                 reader.table(ZOMBIES, Zombie.class), only(reader, CLOCKS, Clocks.class), vectors(reader),
                 reader.tableIfThere(TCP_SOCKETS, TcpSocket.class),
                 reader.tableIfThere(TERMINALS, TerminalObject.class), reader.tableIfThere(WATCHES, InotifyWatch.class),
+                reader.tableIfThere(PACKET_SOCKETS, PacketSocket.class),
                 reader.tableIfThere(GUARDS, GuardPages.class));
         try {
             ImageCheck.check(image);

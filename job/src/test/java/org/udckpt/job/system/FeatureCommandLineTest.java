@@ -27,7 +27,7 @@ class FeatureCommandLineTest {
 
     @TestFactory
     Stream<DynamicTest> refused() {
-        return Stream.of("io_uring", "netlink", "userfaultfd").map(name -> DynamicTest.dynamicTest(name + " is refused", () -> refusal(name)));
+        return Stream.of("io_uring", "userfaultfd").map(name -> DynamicTest.dynamicTest(name + " is refused", () -> refusal(name)));
     }
 
     private static void chain(String name) throws Exception {

@@ -23,6 +23,7 @@ import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.PacketSocket;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
@@ -44,6 +45,7 @@ public final class Capture implements AutoCloseable {
     private final List<TcpSocket> tcpSockets;
     private final List<TerminalObject> terminals;
     private final List<InotifyWatch> watches;
+    private final List<PacketSocket> packetSockets;
     private final List<ContentCopy> copies;
     private final List<String> cut;
     private final Map<TracedProcess, List<Region>> regions;
@@ -60,6 +62,7 @@ public final class Capture implements AutoCloseable {
         this.tcpSockets = stop.table.tcpSockets();
         this.terminals = stop.table.terminals();
         this.watches = stop.table.watches();
+        this.packetSockets = stop.table.packetSockets();
         this.copies = stop.memory.copies();
         this.cut = stop.table.outside().cut();
         this.regions = stop.regions;
@@ -245,9 +248,9 @@ public final class Capture implements AutoCloseable {
             }
         }
         long lastId = LongStream.of(objects.stream().mapToLong(KernelObject::id).max().orElse(0), tcpSockets.stream().mapToLong(TcpSocket::id).max().orElse(0),
-                terminals.stream().mapToLong(TerminalObject::id).max().orElse(0)).max().getAsLong();
+                terminals.stream().mapToLong(TerminalObject::id).max().orElse(0), packetSockets.stream().mapToLong(PacketSocket::id).max().orElse(0)).max().getAsLong();
         return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, allRegions, lastId), timers, zombies, clocks,
-                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, guards);
+                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards);
     }
 
     private static void addGuards(TracedProcess process, List<GuardPages> to) {

@@ -8,6 +8,7 @@ import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.PacketSocket;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TerminalObject;
 
@@ -24,6 +25,7 @@ final class ObjectTable {
 
     private final List<KernelObject> objects = new ArrayList<>();
     private final List<TcpSocket> tcpSockets = new ArrayList<>();
+    private final List<PacketSocket> packetSockets = new ArrayList<>();
     private final List<TerminalObject> terminals = new ArrayList<>();
     private final List<InotifyWatch> watches = new ArrayList<>();
     private final Map<String, List<Known>> byLink = new HashMap<>();
@@ -50,6 +52,10 @@ final class ObjectTable {
         tcpSockets.add(socket);
     }
 
+    void add(PacketSocket socket) {
+        packetSockets.add(socket);
+    }
+
     void add(TerminalObject terminal) {
         terminals.add(terminal);
     }
@@ -68,6 +74,10 @@ final class ObjectTable {
 
     List<TcpSocket> tcpSockets() {
         return tcpSockets;
+    }
+
+    List<PacketSocket> packetSockets() {
+        return packetSockets;
     }
 
     List<TerminalObject> terminals() {

@@ -18,8 +18,8 @@ import org.udckpt.process.linux.Syscall;
  * @param lengths of the messages in {@code bytes}; empty for a stream
  */
 record SocketQueue(byte[] bytes, int[] lengths, int sendBuffer, int receiveBuffer, long receiveTimeoutUs, long sendTimeoutUs, boolean passCredentials) {
-    static final int SO_TYPE = 3, SO_PROTOCOL = 38, SO_DOMAIN = 39;
-    private static final int SOL_SOCKET = 1, SO_SNDBUF = 7, SO_RCVBUF = 8, SO_PASSCRED = 16, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21, SO_ACCEPTCONN = 30, SO_PEEK_OFF = 42;
+    static final int SO_TYPE = 3, SO_PROTOCOL = 38, SO_DOMAIN = 39, SO_PEEK_OFF = 42;
+    private static final int SOL_SOCKET = 1, SO_SNDBUF = 7, SO_RCVBUF = 8, SO_PASSCRED = 16, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21, SO_ACCEPTCONN = 30;
     private static final int MSG_PEEK = 2, MSG_CTRUNC = 8, MSG_TRUNC = 0x20, MSG_DONTWAIT = 0x40;
     private static final int ENOTCONN = 107;
     private static final int SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_SEQPACKET = 5, POLLRDHUP = 0x2000, SIOCINQ = 0x541b;
@@ -73,7 +73,7 @@ record SocketQueue(byte[] bytes, int[] lengths, int sendBuffer, int receiveBuffe
         return data.get(JAVA_LONG, 0) * 1_000_000 + data.get(JAVA_LONG, 8);
     }
 
-    private static void setPeekOffset(int socket, int offset) {
+    static void setPeekOffset(int socket, int offset) {
         Scratch.data().set(JAVA_INT, 0, offset);
         LinuxError.check(Syscall.call(Syscall.SETSOCKOPT, socket, SOL_SOCKET, SO_PEEK_OFF, Scratch.data().address(), 4), "SO_PEEK_OFF");
     }

@@ -10,7 +10,7 @@ import org.udckpt.process.model.KernelObject.PmiConnection;
 import org.udckpt.process.model.KernelObject.SocketState;
 import org.udckpt.process.model.KernelObject.UnixSocket;
 
-/** Unix sockets between the job's own processes, with what is queued in them, and TCP sockets; everything else is refused. */
+/** Unix sockets between the job's own processes, with what is queued in them, TCP, UDP and netlink sockets; everything else is refused. */
 final class SocketReader {
     private static final int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16;
     private static final int SOCK_STREAM = 1, SOCK_DGRAM = 2;
@@ -30,19 +30,40 @@ final class SocketReader {
 
     long processManager(OpenDescriptor open) {
         long id = table.newId();
-        SocketQueue queue = queue(open);
-        if (queue == null) {
-            throw open.refuse("a process manager that is connected by TCP cannot be checkpointed; start the ranks by udckpt run");
-        }
-        table.add(new PmiConnection(id, open.openFlags(), queue.bytes()));
+        withDuplicate(open, (socket, domain, type) -> {
+            if (domain != AF_UNIX) {
+                throw open.refuse("a process manager that is connected by " + kind(domain, type) + " cannot be checkpointed; start the ranks by udckpt run");
+            }
+            table.add(new PmiConnection(id, open.openFlags(), SocketQueue.peek(open, socket, type).bytes()));
+            return id;
+        });
         return id;
     }
 
     long read(OpenDescriptor open) {
-        SocketQueue queue = queue(open);
-        if (queue == null) {
-            return tcp.read(open);
-        }
+        return withDuplicate(open, (socket, domain, type) -> {
+            int protocol = SocketQueue.option(socket, SocketQueue.SO_PROTOCOL);
+            if (domain == AF_UNIX) {
+                return unix(open, socket, type);
+            }
+            boolean internet = domain == AF_INET || domain == AF_INET6;
+            if (internet && protocol == IPPROTO_TCP) {
+                return tcp.read(open); // looked at when all are known
+            }
+            long id = table.newId();
+            if (internet && protocol == UdpReader.IPPROTO_UDP) {
+                table.add(UdpReader.read(open, socket, domain, id));
+            } else if (domain == AF_NETLINK) {
+                table.add(NetlinkReader.read(open, socket, type, id));
+            } else {
+                throw open.refuse(kind(domain, type) + " cannot be checkpointed; the job may talk over verbs, unix sockets, TCP and UDP only: turn this connection off");
+            }
+            return id;
+        });
+    }
+
+    private long unix(OpenDescriptor open, int socket, int type) {
+        SocketQueue queue = SocketQueue.peek(open, socket, type);
         UnixDiag.Info info;
         try (UnixDiag diag = new UnixDiag()) {
             info = diag.query(open.stat().inode());
@@ -56,20 +77,15 @@ final class SocketReader {
         return id;
     }
 
-    /** Null: a TCP socket, which is looked at when all are known. */
-    private static SocketQueue queue(OpenDescriptor open) {
+    private interface Look {
+        long at(int socket, int domain, int type);
+    }
+
+    private static long withDuplicate(OpenDescriptor open, Look look) {
         try (PidFd process = new PidFd(open.process().pid)) {
             int socket = process.duplicate(open.fd());
             try {
-                int domain = SocketQueue.option(socket, SocketQueue.SO_DOMAIN);
-                int type = SocketQueue.option(socket, SocketQueue.SO_TYPE);
-                if ((domain == AF_INET || domain == AF_INET6) && SocketQueue.option(socket, SocketQueue.SO_PROTOCOL) == IPPROTO_TCP) {
-                    return null;
-                }
-                if (domain != AF_UNIX) {
-                    throw open.refuse(kind(domain, type) + " cannot be checkpointed; the job may talk over verbs, unix sockets and TCP only: turn this connection off");
-                }
-                return SocketQueue.peek(open, socket, type);
+                return look.at(socket, SocketQueue.option(socket, SocketQueue.SO_DOMAIN), SocketQueue.option(socket, SocketQueue.SO_TYPE));
             } finally {
                 Files.close(socket);
             }
@@ -77,11 +93,10 @@ final class SocketReader {
     }
 
     private static String kind(int domain, int type) {
-        String protocol = type == SOCK_STREAM ? "stream (other than TCP)" : type == SOCK_DGRAM ? "UDP" : "raw";
+        String protocol = type == SOCK_STREAM ? "stream (TCP or other)" : type == SOCK_DGRAM ? "datagram (UDP or other)" : "raw";
         return switch (domain) {
             case AF_INET -> "a " + protocol + " socket (IPv4)";
             case AF_INET6 -> "a " + protocol + " socket (IPv6)";
-            case AF_NETLINK -> "a netlink socket";
             default -> "a socket of address family " + domain;
         };
     }

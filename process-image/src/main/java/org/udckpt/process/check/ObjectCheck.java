@@ -9,6 +9,7 @@ import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.PacketSocket;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TerminalObject;
 
@@ -43,6 +44,10 @@ final class ObjectCheck {
         for (TerminalObject terminal : image.terminals()) {
             terminal(row.next(), terminal);
         }
+        row = new Row("packet-sockets");
+        for (PacketSocket socket : image.packetSockets()) {
+            socket(row.next(), socket);
+        }
         row = new Row("inotify-watches");
         for (InotifyWatch watch : image.watches()) {
             watch(row.next(), watch);
@@ -69,6 +74,10 @@ final class ObjectCheck {
         row = new Row("terminals");
         for (TerminalObject terminal : image.terminals()) {
             add(row.next(), terminal.id(), terminal);
+        }
+        row = new Row("packet-sockets");
+        for (PacketSocket socket : image.packetSockets()) {
+            add(row.next(), socket.id(), socket);
         }
     }
 
@@ -160,12 +169,9 @@ final class ObjectCheck {
         row.bytes("name", socket.name(), 0, SUN_PATH, 1);
         row.there("queued", socket.queued());
         row.there("messageLengths", socket.messageLengths());
-        long sum = 0;
-        for (int length : socket.messageLengths()) {
-            row.notNegative("messageLengths", length);
-            sum += length;
+        if (socket.type() != SOCK_STREAM) {
+            messages(row, "messageLengths", socket.messageLengths(), socket.queued().length);
         }
-        row.is(socket.type() == SOCK_STREAM || sum == socket.queued().length, "messages of another length than queued has: together", sum);
         row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
         row.notNegative("sendTimeoutUs", socket.sendTimeoutUs());
     }
@@ -191,6 +197,44 @@ final class ObjectCheck {
             case WAITING -> peer != null && peer.state() == TcpSocket.TcpState.LISTENING;
             case UNCONNECTED, LISTENING, PEER_CLOSED, CLOSED -> socket.peer() == 0;
         }, "no peer of a socket that is " + socket.state() + ":", socket.peer());
+    }
+
+    private static void socket(Row row, PacketSocket socket) throws BrokenTable {
+        row.there("options", socket.options());
+        row.length("options", socket.options().length, 0, NO_BOUND, 3);
+        row.notNegative("receiveTimeoutUs", socket.receiveTimeoutUs());
+        row.notNegative("sendTimeoutUs", socket.sendTimeoutUs());
+        switch (socket) {
+            case PacketSocket.UdpSocket udp -> {
+                row.is(udp.domain() == AF_INET || udp.domain() == AF_INET6, "domain", udp.domain());
+                address(row, "local", udp.local(), udp.domain());
+                row.there("remote", udp.remote());
+                if (udp.remote().length > 0) {
+                    address(row, "remote", udp.remote(), udp.domain());
+                }
+                row.there("queued", udp.queued());
+                messages(row, "lengths", udp.lengths(), udp.queued().length);
+                int one = PacketSocket.UdpSocket.addressBytes(udp.domain());
+                row.bytes("senders", udp.senders(), one * udp.lengths().length, one * udp.lengths().length, 1);
+                row.text("device", udp.device());
+            }
+            case PacketSocket.NetlinkSocket netlink -> {
+                row.there("groups", netlink.groups());
+                for (int group : netlink.groups()) {
+                    row.between(1, NO_BOUND, "groups", group);
+                }
+            }
+        }
+    }
+
+    private static void messages(Row row, String column, int[] lengths, int bytes) throws BrokenTable {
+        row.there(column, lengths);
+        long sum = 0;
+        for (int length : lengths) {
+            row.notNegative(column, length);
+            sum += length;
+        }
+        row.is(sum == bytes, "messages of another length than queued has: together", sum);
     }
 
     /** struct sockaddr_in or sockaddr_in6: a family of two bytes first. */

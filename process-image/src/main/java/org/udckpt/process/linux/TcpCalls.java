@@ -113,7 +113,7 @@ public final class TcpCalls {
     }
 
     public static void flags(int socket, int flags) {
-        LinuxError.check(Syscall.call(Syscall.FCNTL, socket, F_SETFL, flags), "flags of a TCP socket");
+        LinuxError.check(Syscall.call(Syscall.FCNTL, socket, F_SETFL, flags), "flags of a socket");
     }
 
     /** setsockopt(2) of an option that is one or more ints. */
@@ -131,6 +131,6 @@ public final class TcpCalls {
     }
 
     private static void set(int socket, int level, int name, int bytes) {
-        LinuxError.check(Syscall.call(Syscall.SETSOCKOPT, socket, level, name, Scratch.data().address(), bytes), "option " + name + " (level " + level + ") of a TCP socket");
+        LinuxError.check(Syscall.call(Syscall.SETSOCKOPT, socket, level, name, Scratch.data().address(), bytes), "option " + name + " (level " + level + ") of a socket");
     }
 }

@@ -10,11 +10,12 @@ import java.util.List;
  */
 public record JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
         List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors,
-        List<TcpSocket> tcpSockets, List<TerminalObject> terminals, List<InotifyWatch> watches, List<GuardPages> guards) {
-    /** Without terminals, watches and guard pages. */
+        List<TcpSocket> tcpSockets, List<TerminalObject> terminals, List<InotifyWatch> watches,
+        List<PacketSocket> packetSockets, List<GuardPages> guards) {
+    /** Without terminals, watches, sockets without connections, and guard pages. */
     public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
             List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors, List<TcpSocket> tcpSockets) {
-        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, List.of(), List.of(), List.of());
+        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, List.of(), List.of(), List.of(), List.of());
     }
 
     /** Without those and TCP sockets. */

@@ -51,14 +51,15 @@ final class Descriptors {
         return makers.get(object);
     }
 
-    /** @param tcp made already, in this process */
-    void make(TcpObjects tcp) {
+    /** @param tcp made already, in this process, as {@code packets} */
+    void make(TcpObjects tcp, PacketObjects packets) {
         Map<Long, List<KernelObject.PipeEnd>> ends = objects(KernelObject.PipeEnd.class).stream().collect(Collectors.groupingBy(KernelObject.PipeEnd::pipe));
         for (KernelObject.Pipe pipe : objects(KernelObject.Pipe.class)) {
             PipeObjects.make(pipe, ends.getOrDefault(pipe.id(), List.of()), this, handles);
         }
         new SocketObjects(objects(KernelObject.UnixSocket.class), this, handles).make();
         tcp.give(puppets, handles);
+        packets.give(puppets, handles);
         for (KernelObject object : image.objects()) {
             Puppet maker = makers.get(object.id());
             if (maker != null && !handles.known(object.id())) {

@@ -47,7 +47,7 @@ final class Handover {
         long header = puppet.structure().i64(0).i64(0).i64(vector).i64(1).i64(space).i64(control).i64(0).put();
         puppet.call("take descriptors", Syscall.RECVMSG, socket, header, MSG_CMSG_CLOEXEC);
         if (puppet.readInt(space) != control) {
-            throw puppet.failed("not all of " + count + " TCP sockets could be taken over; raise the hard limit of open files (ulimit -Hn)");
+            throw puppet.failed("not all of " + count + " sockets could be taken over; raise the hard limit of open files (ulimit -Hn)");
         }
         int[] numbers = new int[count];
         for (int i = 0; i < count; i++) {

@@ -83,12 +83,13 @@ public final class Restorer {
     private Restored run(FileChecks files) {
         boolean complete = false;
         Map<Integer, Puppet> puppets = Map.of();
-        try (lazy; Pages pages = new Pages(); TcpObjects tcp = new TcpObjects(image)) {
+        try (lazy; Pages pages = new Pages(); TcpObjects tcp = new TcpObjects(image); PacketObjects packets = new PacketObjects(image)) {
             tcp.make();
+            packets.make();
             target.clock(image.clocks().monotonicNs() - MonotonicClock.now()); // not before: a port may have been waited for
             puppets = tree.build();
             target.reached("processes");
-            List<Threads> threads = build(puppets, pages, tcp);
+            List<Threads> threads = build(puppets, pages, tcp, packets);
             files.cutBack();
             threads.forEach(Threads::setRegisters);
             stopStopped(puppets);
@@ -105,7 +106,7 @@ public final class Restorer {
         }
     }
 
-    private List<Threads> build(Map<Integer, Puppet> puppets, Pages pages, TcpObjects tcp) {
+    private List<Threads> build(Map<Integer, Puppet> puppets, Pages pages, TcpObjects tcp, PacketObjects packets) {
         byte[] model = Ptrace.xstate(puppets.values().iterator().next().hostPid());
         VectorConversion vectors = new VectorConversion(image.vectors(), VectorLayouts.here(model), model);
         Map<Integer, List<ThreadState>> threadStates = threadsForHere(puppets, vectors);
@@ -137,7 +138,7 @@ public final class Restorer {
             threads.add(new Threads(puppets.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of())));
             spaces.get(process.pid()).describe();
         }
-        descriptors.make(tcp);
+        descriptors.make(tcp, packets);
         target.reached("objects");
         pages.await(); // a seal would keep out what is still being copied
         lazy.start();

@@ -64,7 +64,7 @@ final class TcpSetup {
     }
 
     /** struct timeval. */
-    private static void timeout(int socket, int option, long microseconds) {
+    static void timeout(int socket, int option, long microseconds) {
         if (microseconds > 0) {
             long seconds = microseconds / 1_000_000;
             TcpCalls.option(socket, TcpOptions.SOL_SOCKET, option, (int) seconds, (int) (seconds >>> 32), (int) (microseconds % 1_000_000), 0);

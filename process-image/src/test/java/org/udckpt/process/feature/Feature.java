@@ -19,7 +19,6 @@ record Feature(String name, String refusal, boolean mayRestore) {
         return switch (name) {
             case "io_uring" -> new Feature(name, "io_uring", false);
             case "userfaultfd" -> new Feature(name, "userfaultfd", false);
-            case "netlink" -> new Feature(name, "socket", false);
             case "sysv_sem" -> new Feature(name, "semaphore", true);
             case "inotify" -> new Feature(name, ROOT ? null : "inotify", true);
             case "signalfd" -> new Feature(name, "signalfd", true);

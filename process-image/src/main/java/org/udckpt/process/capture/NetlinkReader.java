@@ -1,0 +1,72 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.PacketOptions;
+import org.udckpt.process.model.PacketSocket.NetlinkSocket;
+
+/**
+ * Netlink sockets that ask the kernel questions, as many programs do through the C library (getaddrinfo, if_nameindex), and those that
+ * listen to its news. An answer that was not read cannot be put back: only the kernel sends it, so the capture is tried again.
+ */
+final class NetlinkReader {
+    /** NETLINK_ROUTE, _SOCK_DIAG, _KOBJECT_UEVENT, _RDMA: the kernel keeps nothing for them but what is in {@link NetlinkSocket}. */
+    private static final Set<Integer> KNOWN = Set.of(0, 4, 15, 20);
+    private static final int AF_NETLINK = 16, NETLINK_LIST_MEMBERSHIPS = 9, GROUP_BYTES = 512, LENGTH = 1024, MSG_PEEK = 2, MSG_DONTWAIT = 0x40;
+    private static final int TABLE_DUMP = 6, TABLE_INODE = 9;
+
+    private NetlinkReader() {}
+
+    /** @param socket a duplicate of {@code open} */
+    static NetlinkSocket read(OpenDescriptor open, int socket, int type, long id) {
+        int protocol = SocketQueue.option(socket, SocketQueue.SO_PROTOCOL);
+        if (!KNOWN.contains(protocol)) {
+            throw open.refuse("a netlink socket of family " + protocol + " (netlink(7)) cannot be checkpointed; close it first");
+        }
+        if (SocketOptions.filtered(socket)) {
+            throw open.refuse("a netlink socket with a filter (SO_ATTACH_FILTER, SO_ATTACH_BPF) cannot be checkpointed; detach it first");
+        }
+        int port = address(Syscall.GETSOCKNAME, socket);
+        if (address(Syscall.GETPEERNAME, socket) != 0) {
+            throw open.refuse("a netlink socket that is connected to another process cannot be checkpointed; close it first");
+        }
+        if (Syscall.call(Syscall.RECVFROM, socket, Scratch.data().address(), 1, MSG_PEEK | MSG_DONTWAIT, 0, 0) >= 0 || answering(open)) {
+            throw new CaptureFailed("rank %d: process %d, descriptor %d: it has not read all that the kernel answered through this netlink socket"
+                    .formatted(open.process().rank, open.process().pid, open.fd()));
+        }
+        try (SocketOptions options = new SocketOptions(type, protocol, PacketOptions.NETLINK)) {
+            return new NetlinkSocket(id, open.openFlags(), type, protocol, port, groups(socket), options.changed(AF_NETLINK, socket), SocketOptions.receiveTimeoutUs(socket),
+                    SocketOptions.sendTimeoutUs(socket), SocketOptions.chosenSendBuffer(socket), SocketOptions.chosenReceiveBuffer(socket));
+        }
+    }
+
+    /** nl_pid of a struct sockaddr_nl. */
+    private static int address(int call, int socket) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, 0, 12);
+        LinuxError.check(Syscall.call(call, socket, data.address() + 8, data.address()), "name of a netlink socket");
+        return data.get(JAVA_INT, 12);
+    }
+
+    /** The answer is longer than the queue: the kernel goes on when something was read. Columns: sk, Eth, Pid, Groups, Rmem, Wmem, Dump, Locks, Drops, Inode. */
+    private static boolean answering(OpenDescriptor open) {
+        String inode = Long.toString(open.stat().inode());
+        return Proc.text("/proc/" + open.process().pid + "/net/netlink").lines().map(line -> line.strip().split("\\s+"))
+                .anyMatch(words -> words.length > TABLE_INODE && words[TABLE_INODE].equals(inode) && !words[TABLE_DUMP].equals("0"));
+    }
+
+    /** A set of bits, in ints; group 1 is the first. */
+    private static int[] groups(int socket) {
+        MemorySegment data = Scratch.data();
+        data.asSlice(0, GROUP_BYTES).fill((byte) 0);
+        data.set(JAVA_INT, LENGTH, GROUP_BYTES);
+        LinuxError.check(Syscall.call(Syscall.GETSOCKOPT, socket, PacketOptions.SOL_NETLINK, NETLINK_LIST_MEMBERSHIPS, data.address(), data.address() + LENGTH), "groups of a netlink socket");
+        return java.util.stream.IntStream.range(0, 8 * GROUP_BYTES).filter(bit -> (data.get(JAVA_INT, bit / 32 * 4) >>> bit % 32 & 1) != 0).map(bit -> bit + 1).toArray();
+    }
+}

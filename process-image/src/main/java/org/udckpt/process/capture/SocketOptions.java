@@ -1,0 +1,137 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalInt;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.TcpOptions;
+
+/** Options of sockets of one type, compared with those of a new one. Close it. */
+final class SocketOptions implements AutoCloseable {
+    private static final int ENOPROTOOPT = 92, LENGTH = 1024;
+    private static final int SO_SNDBUF = 7, SO_RCVBUF = 8, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21, SO_BINDTODEVICE = 25, SO_GET_FILTER = 26, SO_BUF_LOCK = 72;
+    private static final int SEND_LOCKED = 1, RECEIVE_LOCKED = 2;
+
+    private final int type;
+    private final int protocol;
+    private final int[][] carried;
+    /** A new socket of each family. */
+    private final Map<Integer, Integer> fresh = new HashMap<>();
+    /** Its options, in the order of {@link #carried}. */
+    private final Map<Integer, OptionalInt[]> models = new HashMap<>();
+
+    /** @param carried {level, name} of those that are ints */
+    SocketOptions(int type, int protocol, int[][] carried) {
+        this.type = type;
+        this.protocol = protocol;
+        this.carried = carried;
+    }
+
+    /** A new socket; it is closed with this. */
+    int model(int domain) {
+        return fresh.computeIfAbsent(domain, family -> (int) LinuxError.check(Syscall.call(Syscall.SOCKET, family, type | Syscall.O_CLOEXEC, protocol), "a new socket"));
+    }
+
+    /** Three numbers for each option that a new socket has not: level, name, value. */
+    int[] changed(int domain, int socket) {
+        int model = model(domain);
+        OptionalInt[] usual = models.computeIfAbsent(domain, unused -> Arrays.stream(carried).map(option -> number(model, option)).toArray(OptionalInt[]::new));
+        int[] changed = new int[3 * carried.length];
+        int count = 0;
+        for (int i = 0; i < usual.length; i++) {
+            int[] option = carried[i];
+            OptionalInt value = usual[i].isEmpty() ? usual[i] : number(socket, option); // what a new one has not
+            if (value.isPresent() && !value.equals(usual[i])) {
+                changed[count++] = option[0];
+                changed[count++] = option[1];
+                changed[count++] = value.getAsInt();
+            }
+        }
+        return Arrays.copyOf(changed, count);
+    }
+
+    /** Empty: the kernel, or this family, has no such option. */
+    static OptionalInt number(int socket, int... option) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_LONG, 0, 0); // some write a byte only
+        data.set(JAVA_INT, LENGTH, 4);
+        long result = Syscall.call(Syscall.GETSOCKOPT, socket, option[0], option[1], data.address(), data.address() + LENGTH);
+        if (result == -ENOPROTOOPT || result == -LinuxError.EOPNOTSUPP) {
+            return OptionalInt.empty();
+        }
+        LinuxError.check(result, "socket option " + option[1] + " of level " + option[0]);
+        return OptionalInt.of(data.get(JAVA_INT, 0));
+    }
+
+    /** Empty where there is no such option. */
+    static String text(int socket, int level, int option) {
+        MemorySegment data = Scratch.data();
+        data.asSlice(0, 64).fill((byte) 0);
+        data.set(JAVA_INT, LENGTH, 64);
+        long result = Syscall.call(Syscall.GETSOCKOPT, socket, level, option, data.address(), data.address() + LENGTH);
+        if (result == -ENOPROTOOPT) {
+            return "";
+        }
+        LinuxError.check(result, "socket option " + option + " of level " + level);
+        return data.get(JAVA_INT, LENGTH) == 0 ? "" : new String(data.asSlice(0, 64).toArray(JAVA_BYTE), StandardCharsets.UTF_8).replaceAll("\0.*", "");
+    }
+
+    /** A struct of option {@code name} (SOL_SOCKET). */
+    static MemorySegment struct(int socket, int name, int bytes) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, LENGTH, bytes);
+        LinuxError.check(Syscall.call(Syscall.GETSOCKOPT, socket, TcpOptions.SOL_SOCKET, name, data.address(), data.address() + LENGTH), "socket option " + name);
+        return data;
+    }
+
+    static long receiveTimeoutUs(int socket) {
+        return microseconds(socket, SO_RCVTIMEO);
+    }
+
+    static long sendTimeoutUs(int socket) {
+        return microseconds(socket, SO_SNDTIMEO);
+    }
+
+    /** An option that is a struct timeval. */
+    private static long microseconds(int socket, int option) {
+        MemorySegment data = struct(socket, option, 16);
+        return data.get(JAVA_LONG, 0) * 1_000_000 + data.get(JAVA_LONG, 8);
+    }
+
+    /** SO_SNDBUF, when the process has chosen it; else 0. */
+    static int chosenSendBuffer(int socket) {
+        return (SocketQueue.option(socket, SO_BUF_LOCK) & SEND_LOCKED) != 0 ? SocketQueue.option(socket, SO_SNDBUF) : 0;
+    }
+
+    /** SO_RCVBUF, when the process has chosen it; else 0. */
+    static int chosenReceiveBuffer(int socket) {
+        return (SocketQueue.option(socket, SO_BUF_LOCK) & RECEIVE_LOCKED) != 0 ? SocketQueue.option(socket, SO_RCVBUF) : 0;
+    }
+
+    static String device(int socket) {
+        return text(socket, TcpOptions.SOL_SOCKET, SO_BINDTODEVICE);
+    }
+
+    /** Whether a program looks at what it receives (SO_ATTACH_FILTER, SO_ATTACH_BPF). */
+    static boolean filtered(int socket) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, LENGTH, 0);
+        long result = Syscall.call(Syscall.GETSOCKOPT, socket, TcpOptions.SOL_SOCKET, SO_GET_FILTER, data.address(), data.address() + LENGTH);
+        return result < 0 || data.get(JAVA_INT, LENGTH) != 0;
+    }
+
+    @Override
+    public void close() {
+        fresh.values().forEach(Files::close);
+    }
+}

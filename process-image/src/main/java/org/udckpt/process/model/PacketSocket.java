@@ -1,0 +1,56 @@
+package org.udckpt.process.model;
+
+/**
+ * A socket without connections: each message stands for itself. Ids are shared with {@link KernelObject}s; a {@link Descriptor} names it by
+ * its id. {@code flags} are those of open(2) (F_GETFL).
+ */
+public sealed interface PacketSocket {
+    long id();
+
+    int flags();
+
+    /** Those that are not what a new socket has, three numbers each: level, name, value (setsockopt(2)). */
+    int[] options();
+
+    /** SO_RCVTIMEO in microseconds, 0: none. */
+    long receiveTimeoutUs();
+
+    /** SO_SNDTIMEO. */
+    long sendTimeoutUs();
+
+    /** SO_SNDBUF as getsockopt(2) gives it, when the process has chosen it; 0: the kernel's choice. */
+    int sendBuffer();
+
+    /** SO_RCVBUF, as {@link #sendBuffer}. */
+    int receiveBuffer();
+
+    /**
+     * udp(7).
+     *
+     * @param domain AF_INET 2, AF_INET6 10
+     * @param local its address (struct sockaddr_in, sockaddr_in6); port 0: not bound
+     * @param remote as set by connect(2); empty: none
+     * @param queued datagrams that were not read, joined
+     * @param lengths of the datagrams
+     * @param senders of the datagrams, an address each, joined
+     * @param device SO_BINDTODEVICE, or empty
+     */
+    record UdpSocket(long id, int flags, int domain, byte[] local, byte[] remote, byte[] queued, int[] lengths, byte[] senders, int[] options,
+            long receiveTimeoutUs, long sendTimeoutUs, int sendBuffer, int receiveBuffer, String device) implements PacketSocket {
+        /** Of one address. */
+        public static int addressBytes(int domain) {
+            return domain == 2 ? 16 : 28;
+        }
+    }
+
+    /**
+     * netlink(7), with an empty queue.
+     *
+     * @param type SOCK_RAW 3, SOCK_DGRAM 2
+     * @param protocol the family: NETLINK_ROUTE 0, ...
+     * @param port nl_pid of its address; 0: not bound
+     * @param groups multicast groups in which it is
+     */
+    record NetlinkSocket(long id, int flags, int type, int protocol, int port, int[] groups, int[] options, long receiveTimeoutUs, long sendTimeoutUs,
+            int sendBuffer, int receiveBuffer) implements PacketSocket {}
+}
