@@ -4,6 +4,9 @@
 # gdb, valgrind, ip(8) and foreign clients for tests and the overhead benchmark.
 base_packages="gcc libc6-dev make cmake maven mpich libmpich-dev libibverbs-dev librdmacm-dev libxxhash-dev libssl-dev ibverbs-utils rdmacm-utils perftest gdb valgrind procps iproute2"
 
+# For `./udckpt test programs`: an X server and Mesa's software renderer, an emulator, servers.
+program_packages="g++ binutils xvfb libgl1-mesa-dri libgl-dev libx11-dev qemu-system-x86 redis-server python3"
+
 missing_packages() {
     local package
     for package in "$@"; do

@@ -23,6 +23,14 @@ tell_unsteady() {
                                    print "failed, and passed when run again: " name ": " substr($0, RSTART + 10, RLENGTH - 11) }' {} +
 }
 
+# test_class CLASS PROPERTY...: one class of module job, which is not part of all tests
+test_class() {
+    local class=$1
+    shift
+    UDCKPT_NO_BUILD=1 maven -q -pl job -am verify -Dtest="$class" -Dsurefire.failIfNoSpecifiedTests=false "$@"
+    say "passed: $class"
+}
+
 test_all() {
     local summary maven_code=0
     find "$root" -path '*/target/surefire-reports/*' -type f -delete

@@ -49,7 +49,7 @@ class ProcessTreesTest {
     void pipeline() throws Exception {
         String stages = "echo started; (i=0; while [ $i -lt 300 ] || [ ! -e @/finish ]; do [ $i -lt 300 ] && echo $i; i=$((i+1)); sleep 0.01; done)"
                 + " | while read x; do echo $((x * x)); done | tee @/copy.data | awk '{ sum += $1 } END { print \"result\", sum }'";
-        program("pipeline", List.of("/bin/bash", "-c", stages));
+        Tree.comesBack("pipeline", List.of("/bin/bash", "-c", stages));
     }
 
     /** What a script has left in the background: it belongs to the shepherd, in the script's session and in one of its own. */
@@ -58,18 +58,18 @@ class ProcessTreesTest {
         String counter = "exec >> @/$0.log; i=0; while [ $i -lt 200 ] || [ ! -e @/finish ]; do i=$((i+1)); [ $i -le 200 ] && echo $i; sleep 0.01; done; mv @/$0.log @/$0.done";
         String script = "rm -f @/*.done @/*.log; (setsid sh -c '" + counter + "' one &) ; (sh -c '" + counter + "' two &); echo started;"
                 + " while [ ! -e @/one.done ] || [ ! -e @/two.done ]; do sleep 0.02; done; echo result $(cat @/one.done @/two.done | cksum)";
-        program("daemons", List.of("/bin/bash", "-c", script));
+        Tree.comesBack("daemons", List.of("/bin/bash", "-c", script));
     }
 
     @Test
     void python() throws Exception {
         assumeTrue(new ProcessBuilder("python3", "-c", "import numpy").start().waitFor() == 0, "no python3 with numpy");
-        program("python", List.of("python3", source("matrices.py"), "@/finish"));
+        Tree.comesBack("python", List.of("python3", source("matrices.py"), "@/finish"));
     }
 
     @Test
     void javaVirtualMachine() throws Exception {
-        program("java", List.of(System.getProperty("java.home") + "/bin/java", "-Xmx64m", source("Pools.java"), "@/finish"));
+        Tree.comesBack("java", List.of(System.getProperty("java.home") + "/bin/java", "-Xmx64m", source("Pools.java"), "@/finish"));
     }
 
     @Test
@@ -77,7 +77,7 @@ class ProcessTreesTest {
         Path program = Files.createTempFile("udckpt-alone", "");
         try {
             assertEquals(0, new ProcessBuilder("gcc", "-static", "-O2", "-pthread", "-o", program.toString(), source("alone.c")).inheritIO().start().waitFor());
-            program("static", List.of(program.toString(), "@/finish"));
+            Tree.comesBack("static", List.of(program.toString(), "@/finish"));
         } finally {
             Files.delete(program);
         }
@@ -137,22 +137,6 @@ class ProcessTreesTest {
         return Path.of(System.getProperty("udckpt.root"), "job/src/test/trees", name).toString();
     }
 
-    /** The last line is the result, the same as without a checkpoint. */
-    private static void program(String name, List<String> command) throws Exception {
-        try (Tree tree = new Tree(command)) {
-            String wanted = tree.undisturbed();
-            tree.start();
-            tree.await("started");
-            Thread.sleep(500);
-            tree.checkpointAndKill();
-            tree.restart();
-            tree.finish();
-            assertEquals(last(wanted), last(tree.output()), () -> name + "\n" + tree.text());
-            assertTrue(last(wanted).startsWith("result "), wanted);
-            tree.good();
-        }
-    }
-
     /** Each byte of output is the same, and the ranks talk over other addresses than they think. */
     private static void launcher(String name, List<String> command, boolean session) throws Exception {
         Tree tree = new Tree(command, WORK, "--brake", "@/brake");
@@ -196,9 +180,5 @@ class ProcessTreesTest {
             }
         }
         assertEquals(2, endpoints, tree::text);
-    }
-
-    private static String last(String output) {
-        return output.lines().reduce("", (before, line) -> line);
     }
 }

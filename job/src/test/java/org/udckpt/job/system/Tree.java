@@ -40,6 +40,29 @@ final class Tree implements AutoCloseable {
         this.command.replaceAll(word -> word.replace("@", directory.toString()));
     }
 
+    /**
+     * A program that prints "started", and at its end a line with its result, is checkpointed half a second after the first, killed, and restored: its result is
+     * that of a run that nobody disturbed.
+     */
+    static void comesBack(String name, List<String> command) throws Exception {
+        try (Tree tree = new Tree(command)) {
+            String wanted = tree.undisturbed();
+            tree.start();
+            tree.await("started");
+            Thread.sleep(500);
+            tree.checkpointAndKill();
+            tree.restart();
+            tree.finish();
+            assertEquals(last(wanted), last(tree.output()), () -> name + "\n" + tree.text());
+            assertTrue(last(wanted).startsWith("result "), wanted);
+            tree.good();
+        }
+    }
+
+    private static String last(String output) {
+        return output.lines().reduce("", (before, line) -> line);
+    }
+
     Path file(String name) {
         return directory.resolve(name);
     }
