@@ -8,14 +8,14 @@ import org.udckpt.bench.JobStatus.Endpoint;
 import org.udckpt.bench.JobStatus.Rank;
 
 /** The addresses of one job before and after a restart: what it sees stays, what the device has changes. */
-record Remapping(JobStatus before, JobStatus after) {
+public record Remapping(JobStatus before, JobStatus after) {
 
     /**
      * Prints one line a queue pair.
      *
      * @throws DemoFailure when a rank kept a real address, or lost a virtual one
      */
-    void print(PrintStream out) {
+    public void print(PrintStream out) {
         Map<Address, Address> old = new HashMap<>();
         before.ranks().forEach(rank -> rank.endpoints().forEach(e -> old.put(e.virtual(), e.real())));
         if (old.isEmpty()) {

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 /** The {@code udckpt} command, used as a user would: through its script, its JSON and its exit codes. */
 public final class Udckpt {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Duration LIMIT = Duration.ofSeconds(90);
+    private static final Duration LIMIT = Duration.ofSeconds(300);
     private final Path root;
     private final Path directory;
     private final Map<String, String> environment;

@@ -1,0 +1,6 @@
+package org.udckpt.bench.application;
+
+/** The application came to its end before something was to be done to it: the run says nothing, and is made again with less patience. */
+final class Ended extends Exception {
+    private static final long serialVersionUID = 1;
+}

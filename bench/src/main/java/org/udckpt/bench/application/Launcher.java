@@ -1,0 +1,72 @@
+package org.udckpt.bench.application;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.udckpt.bench.workload.Build;
+import org.udckpt.bench.workload.Mpi;
+
+/** Who starts the ranks: udckpt itself, or the MPI library's own launcher with all that belongs to it inside of the job. */
+enum Launcher {
+    RUN(Mpi.MPICH), MPIEXEC(Mpi.MPICH), MPIRUN(Mpi.OPENMPI);
+
+    private final Mpi mpi;
+
+    Launcher(Mpi mpi) {
+        this.mpi = mpi;
+    }
+
+    Mpi mpi() {
+        return mpi;
+    }
+
+    String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** For reports. */
+    String title() {
+        return switch (this) {
+            case RUN -> "MPICH, `udckpt run -n`";
+            case MPIEXEC -> "MPICH, `mpiexec.hydra`";
+            case MPIRUN -> "Open MPI, `mpirun.openmpi`";
+        };
+    }
+
+    /** Options of {@code udckpt run}, and of a restart: two simulated hosts, called after the life, where udckpt knows its ranks. */
+    List<String> hosts(int life, int ranks) {
+        return switch (this) {
+            case RUN -> List.of("--hosts", ranks == 1 ? "a" + life + ":1" : "a%d:%d,b%d:%d".formatted(life, ranks - ranks / 2, life, ranks / 2));
+            case MPIEXEC, MPIRUN -> List.of();
+        };
+    }
+
+    /** The words after {@code udckpt run}, but for the job's name and directory. */
+    List<String> words(Build build, int ranks, Path session) {
+        var words = new ArrayList<String>();
+        switch (this) {
+            case RUN -> {
+                words.addAll(List.of("-n", Integer.toString(ranks)));
+                words.addAll(hosts(1, ranks));
+                words.add("--");
+            }
+            case MPIEXEC -> words.addAll(List.of("--", "mpiexec.hydra", "-n", Integer.toString(ranks)));
+            case MPIRUN -> {
+                words.addAll(List.of("--", "mpirun.openmpi", "--oversubscribe", "-n", Integer.toString(ranks), "--mca", "pml", "ucx",
+                        "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"));
+                if (System.getProperty("user.name").equals("root")) {
+                    words.add("--allow-run-as-root");
+                }
+                words.addAll(List.of("--mca", "orte_tmpdir_base", session.toString())); // a killed mpirun leaves its session directory
+                words.addAll(build.launcherOptions());
+            }
+        }
+        words.addAll(build.command());
+        return words;
+    }
+
+    static Launcher of(String word) {
+        return valueOf(word.toUpperCase(Locale.ROOT));
+    }
+}

@@ -1,0 +1,142 @@
+package org.udckpt.bench.application;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import org.udckpt.bench.Command;
+import org.udckpt.bench.DemoFailure;
+import org.udckpt.bench.JobStatus;
+import org.udckpt.bench.Udckpt;
+
+/** A running job, from {@code udckpt run} or {@code restart} to its end. */
+final class Life implements AutoCloseable {
+    private static final Duration STEP = Duration.ofMillis(200);
+    private final Udckpt udckpt;
+    private final String job;
+    private final Duration limit;
+    private final Path commandSocket;
+    private final Command command;
+
+    /**
+     * @param runtime the directory of all jobs' runtime directories
+     * @param words of {@code udckpt}, which give the job this name
+     * @param limit after which it counts as hanging
+     */
+    Life(Udckpt udckpt, Path runtime, String job, Duration limit, List<String> words) throws IOException {
+        this.udckpt = udckpt;
+        this.job = job;
+        this.limit = limit;
+        commandSocket = runtime.resolve(job).resolve("command.sock"); // docs/interfaces.md
+        command = udckpt.start(line -> {}, words);
+    }
+
+    /** Lets it run for so long. */
+    void goOn(Duration time) throws Ended, InterruptedException {
+        long end = System.nanoTime() + time.toNanos();
+        while (System.nanoTime() < end) {
+            goOnABit();
+        }
+    }
+
+    private void goOnABit() throws Ended, InterruptedException {
+        Thread.sleep(STEP);
+        if (!command.isRunning()) {
+            checkEnd(command.await(limit));
+            throw new Ended();
+        }
+    }
+
+    private void checkEnd(int code) throws InterruptedException {
+        if (code != 0) {
+            command.output().allLines();
+            command.errors().allLines();
+            throw new DemoFailure("exit code " + code + " from " + command.describe());
+        }
+    }
+
+    /** Its addresses, as soon as there are so many; below a launcher all of them are those of one rank, the launcher. */
+    JobStatus busy(int queuePairs) throws Ended, IOException, InterruptedException {
+        return status(status -> virtualAddresses(status).size() >= queuePairs);
+    }
+
+    /** Its addresses, as soon as all that are in {@code before} are there again. */
+    JobStatus busyAgain(JobStatus before) throws Ended, IOException, InterruptedException {
+        List<JobStatus.Address> wanted = virtualAddresses(before);
+        return status(status -> virtualAddresses(status).containsAll(wanted));
+    }
+
+    private JobStatus status(Predicate<JobStatus> wanted) throws Ended, IOException, InterruptedException {
+        long end = System.nanoTime() + limit.toNanos();
+        JobStatus last = null;
+        while (System.nanoTime() < end) {
+            if (Files.exists(commandSocket)) {
+                last = answered(() -> udckpt.status(job));
+                if (wanted.test(last)) {
+                    return last;
+                }
+            }
+            goOnABit();
+        }
+        throw new DemoFailure("it does not have its queue pairs after " + limit.toSeconds() + " s (" + last + "): " + command.describe());
+    }
+
+    private static List<JobStatus.Address> virtualAddresses(JobStatus status) {
+        return status.ranks().stream().flatMap(rank -> rank.endpoints().stream()).map(JobStatus.Endpoint::virtual).toList();
+    }
+
+    /** Gives the id of a checkpoint that is durable. */
+    String checkpoint() throws Ended, IOException, InterruptedException {
+        return answered(() -> udckpt.checkpoint(job));
+    }
+
+    private <T> T answered(Question<T> question) throws Ended, IOException, InterruptedException {
+        try {
+            return question.ask();
+        } catch (DemoFailure refused) {
+            goOn(Duration.ofSeconds(2)); // the reason may be that it was about to end
+            throw refused;
+        }
+    }
+
+    private interface Question<T> {
+        T ask() throws IOException, InterruptedException;
+    }
+
+    /** {@code kill -9} of all of its processes; udckpt itself has to notice. */
+    void kill() throws Ended, InterruptedException {
+        ProcessHandle agent = ProcessHandle.of(command.pid()).orElseThrow(Ended::new);
+        List<ProcessHandle> shepherds = agent.children().toList();
+        List<ProcessHandle> all = shepherds.stream().flatMap(ProcessHandle::descendants).toList();
+        if (all.isEmpty()) {
+            goOn(Duration.ofSeconds(10));
+        }
+        all.forEach(ProcessHandle::destroyForcibly);
+        if (command.await(limit) == 0) {
+            throw new Ended();
+        }
+    }
+
+    /** All that it printed: its standard output, then its errors. */
+    List<String> awaitEnd() throws InterruptedException {
+        checkEnd(command.await(limit));
+        List<String> lines = new ArrayList<>(command.output().allLines());
+        lines.addAll(command.errors().allLines());
+        return lines;
+    }
+
+    /** What it printed so far. */
+    List<String> printed() {
+        List<String> lines = new ArrayList<>(command.output().lines());
+        lines.addAll(command.errors().lines());
+        return lines;
+    }
+
+    @Override
+    public void close() {
+        command.close();
+    }
+}

@@ -1,0 +1,30 @@
+package org.udckpt.bench.workload;
+
+import java.util.List;
+import java.util.Locale;
+
+/** What a line of a description can be about; docs/workloads.md says what each means. */
+enum Key {
+    TITLE(false), RANKS(false), ALLOWED_RANKS(false), INPUTS(false), PREPARE(true), ENVIRONMENT(true),
+    ANSWER(false), TOLERANCE(false), ANSWER_FILE(false), SAME_FILES(false), PROOF(true), FLAW(true),
+    PACKAGES(false), COMMAND(false), LAUNCHER_OPTIONS(false);
+
+    static final List<Key> OF_APPLICATION =
+            List.of(TITLE, RANKS, ALLOWED_RANKS, INPUTS, PREPARE, ENVIRONMENT, ANSWER, TOLERANCE, ANSWER_FILE, SAME_FILES, PROOF, FLAW);
+    static final List<Key> OF_BUILD = List.of(PACKAGES, COMMAND, LAUNCHER_OPTIONS, ENVIRONMENT);
+    private final boolean repeats;
+
+    Key(boolean repeats) {
+        this.repeats = repeats;
+    }
+
+    /** Whether there may be several lines of it. */
+    boolean mayRepeat() {
+        return repeats;
+    }
+
+    /** As descriptions write it. */
+    String word() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

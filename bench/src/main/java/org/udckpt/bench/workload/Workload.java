@@ -1,0 +1,44 @@
+package org.udckpt.bench.workload;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * An application with its input, as {@code bench/workloads/NAME/workload} describes it.
+ *
+ * @param directory in which the description and its inputs are
+ * @param name of that directory
+ * @param title one line that says what is computed
+ * @param ranks how many ranks it is run with when nobody says how many
+ * @param allowedRanks how many it can be run with
+ * @param inputs files of {@code directory} that a run finds in its working directory
+ * @param preparations commands to be run there, one after the other, before the application
+ * @param builds at least one
+ * @param answer what its result is
+ */
+public record Workload(
+        Path directory, String name, String title, int ranks, Range allowedRanks, List<String> inputs, List<List<String>> preparations,
+        Map<Mpi, Build> builds, Answer answer) {
+
+    /** Whole numbers from {@code least} to {@code most}, both included. */
+    public record Range(int least, int most) {
+        public boolean holds(int number) {
+            return least <= number && number <= most;
+        }
+
+        @Override
+        public String toString() {
+            return least + "-" + most;
+        }
+    }
+
+    /** Puts the inputs into {@code run}, which is to be a run's working directory. */
+    public void provide(Path run) throws IOException {
+        for (String input : inputs) {
+            Files.copy(directory.resolve(input), run.resolve(input));
+        }
+    }
+}

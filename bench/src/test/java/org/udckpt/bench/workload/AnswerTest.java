@@ -1,0 +1,78 @@
+package org.udckpt.bench.workload;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.bench.workload.Answer.Run;
+
+class AnswerTest {
+    private static final List<String> WHOLE = List.of("begin", "step 1 -7.25", "step 2 -7.5", "step 3 -7.75", "took 3.1 s", "done");
+
+    @TempDir
+    Path first;
+
+    @TempDir
+    Path second;
+
+    private static Answer steps(double tolerance) {
+        return new Answer(Optional.of(Pattern.compile("step .*")), tolerance, Optional.empty(), List.of(), List.of(Pattern.compile("^done$")),
+                List.of(Pattern.compile("FAILED")));
+    }
+
+    private Judgement compared(Answer answer, String... printed) throws Exception {
+        return answer.compare(new Run(first, WHOLE), new Run(second, List.of(printed)));
+    }
+
+    @Test
+    void aRestartedRunPrintsTheEnd() throws Exception {
+        assertEquals(Judgement.right("2 of 3 lines bit for bit"), compared(steps(0), "step 2 -7.5", "step 3 -7.75", "took 9.9 s", "done"));
+        assertFalse(compared(steps(0), "step 1 -7.25", "step 2 -7.5", "done").isRight(), "that is not the end");
+        assertFalse(compared(steps(0), "step 3 -7.751", "done").isRight());
+        assertFalse(compared(steps(0), "step 0 1.5", "step 1 -7.25", "step 2 -7.5", "step 3 -7.75", "done").isRight(), "more than there are");
+        assertFalse(compared(steps(0), "done").isRight(), "no answer at all");
+    }
+
+    @Test
+    void aToleranceIsForDecimalNumbersOnly() throws Exception {
+        assertEquals(Judgement.right("1 of 3 lines within 0.01"), compared(steps(0.01), "step 3 -7.751", "done"));
+        assertFalse(compared(steps(0.01), "step 3 -7.8", "done").isRight());
+        assertFalse(compared(steps(0.01), "step 4 -7.75", "done").isRight());
+        assertFalse(compared(steps(0.01), "step 3 nan", "done").isRight());
+        assertTrue(new LineComparison(1e-9).of(List.of("e 0.12500000001D+01"), List.of("e 1.25")).isRight(), "Fortran's exponents");
+    }
+
+    @Test
+    void proofsAndFlaws() throws Exception {
+        assertTrue(compared(steps(0), "step 3 -7.75").words().contains("does not show '^done$'"));
+        assertTrue(compared(steps(0), "step 3 -7.75", "1 test FAILED", "done").words().contains("shows '1 test FAILED'"));
+    }
+
+    @Test
+    void filesAreComparedByteByByte() throws Exception {
+        Answer files = new Answer(Optional.empty(), 0, Optional.empty(), List.of("out"), List.of(), List.of());
+        Run undisturbed = new Run(first, List.of());
+        Run later = new Run(second, List.of());
+        Files.writeString(first.resolve("out"), "abcdef");
+        assertTrue(files.compare(undisturbed, later).words().contains("has not written out"));
+        Files.writeString(second.resolve("out"), "abcxef");
+        assertTrue(files.compare(undisturbed, later).words().contains("out differs from the undisturbed run's at byte 3"));
+        Files.writeString(second.resolve("out"), "abcdef");
+        assertEquals(Judgement.right("out bit for bit"), files.compare(undisturbed, later));
+    }
+
+    @Test
+    void theOutputMayBeAFile() throws Exception {
+        Answer answer = new Answer(Optional.of(Pattern.compile("step .*")), 0, Optional.of("log"), List.of(), List.of(), List.of());
+        assertFalse(answer.alone(new Run(first, WHOLE)).isRight(), "what is printed does not count");
+        Files.write(first.resolve("log"), WHOLE);
+        assertTrue(answer.alone(new Run(first, List.of())).isRight());
+    }
+}

@@ -1,0 +1,124 @@
+package org.udckpt.bench.workload;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.udckpt.bench.workload.Workload.Range;
+
+class WorkloadsTest {
+    private static final String GOOD = """
+            # a comment
+            title = heat, in = out
+            ranks = 2
+            allowed-ranks = 1-8
+            inputs = in.heat
+            prepare = mesh -o mesh.out
+            prepare = check mesh.out
+            environment = OMP_NUM_THREADS=1
+            answer = energy = .*
+            tolerance = 1e-9
+            answer-file = heat.log
+            same-files = a b
+            proof = ^done$
+            flaw = FAILED
+
+            [mpich]
+            packages = heat-mpich
+            command = {programs}/heat -in in.heat
+            environment = A=B=C
+            [openmpi]
+            packages = heat-openmpi heat-data
+            command = heat.openmpi
+            launcher-options = --mca osc ucx
+            """;
+
+    @TempDir
+    Path directory;
+
+    private Workload read(String text) throws Exception {
+        Path heat = Files.createDirectories(directory.resolve("heat"));
+        Files.writeString(heat.resolve("in.heat"), "");
+        Files.writeString(heat.resolve("workload"), text);
+        return new Workloads(directory, Path.of("/programs")).named(List.of("heat")).getFirst();
+    }
+
+    @Test
+    void everyKeyIsRead() throws Exception {
+        Workload heat = read(GOOD);
+        assertEquals("heat", heat.name());
+        assertEquals("heat, in = out", heat.title());
+        assertEquals(2, heat.ranks());
+        assertEquals(new Range(1, 8), heat.allowedRanks());
+        assertEquals(List.of("in.heat"), heat.inputs());
+        assertEquals(List.of(List.of("mesh", "-o", "mesh.out"), List.of("check", "mesh.out")), heat.preparations());
+        Answer answer = heat.answer();
+        assertEquals("energy = .*", answer.lines().orElseThrow().pattern());
+        assertEquals(1e-9, answer.tolerance());
+        assertEquals("heat.log", answer.file().orElseThrow());
+        assertEquals(List.of("a", "b"), answer.sameFiles());
+        assertEquals(List.of("^done$"), answer.proofs().stream().map(Pattern::pattern).toList());
+        assertEquals(List.of("FAILED"), answer.flaws().stream().map(Pattern::pattern).toList());
+        assertEquals(new Build(List.of("heat-mpich"), List.of("/programs/heat", "-in", "in.heat"), Map.of("OMP_NUM_THREADS", "1", "A", "B=C"), List.of()),
+                heat.builds().get(Mpi.MPICH));
+        assertEquals(new Build(List.of("heat-openmpi", "heat-data"), List.of("heat.openmpi"), Map.of("OMP_NUM_THREADS", "1"), List.of("--mca", "osc", "ucx")),
+                heat.builds().get(Mpi.OPENMPI));
+    }
+
+    /** What is wrong with a line is said with file and line; what is missing, with the file. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "title = heat, in = out | titel = heat | workload:2: no key 'titel' here",
+        "ranks = 2 | ranks = two | workload:3: not a number of ranks: 'two'",
+        "ranks = 2 | ranks = 9 | ranks = 9 is not within allowed-ranks = 1-8",
+        "allowed-ranks = 1-8 | allowed-ranks = 8-1 | workload:4: not a range like 1-16: '8-1'",
+        "allowed-ranks = 1-8 | ranks = 3 | workload:4: a second ranks",
+        "allowed-ranks = 1-8 | # none | allowed-ranks is missing",
+        "inputs = in.heat | inputs = in.cold | its input in.cold is not in",
+        "answer = energy = .* | answer = energy( | workload:9: not a regular expression",
+        "answer = energy = .* | # none | a tolerance is one of the numbers in an answer",
+        "tolerance = 1e-9 | tolerance = 0 | workload:10: a tolerance is a number above 0, not '0'",
+        "tolerance = 1e-9 | tolerance = NaN | workload:10: a tolerance is a number above 0, not 'NaN'",
+        "same-files = a b | same-files = | workload:12: same-files has no value",
+        "flaw = FAILED | flaw | workload:14: neither 'key = value'",
+        "flaw = FAILED | command = x | workload:14: no key 'command' here",
+        "[mpich] | [lam] | workload:16: no section [lam]; sections are mpich, openmpi",
+        "[openmpi] | [mpich] | workload:20: a second [mpich]",
+        "environment = A=B=C | environment = A | workload:19: an environment variable is written NAME=VALUE",
+        "command = heat.openmpi | # none | command is missing",
+    })
+    void whatIsNotRightIsSaid(String right, String wrong, String words) {
+        WorkloadError error = assertThrows(WorkloadError.class, () -> read(GOOD.replace(right, wrong)));
+        assertTrue(error.getMessage().contains(words), error.getMessage());
+    }
+
+    @Test
+    void aResultAndABuildAreNeeded() {
+        String bare = "title = x\nranks = 1\nallowed-ranks = 1-1\n";
+        assertTrue(assertThrows(WorkloadError.class, () -> read(bare)).getMessage().contains("no build is described"));
+        assertTrue(assertThrows(WorkloadError.class, () -> read(bare + "[mpich]\ncommand = x\n")).getMessage().contains("nothing says what its result is"));
+    }
+
+    @Test
+    void anUnknownNameIsSaidWithThoseThatAreThere() throws Exception {
+        read(GOOD);
+        WorkloadError error = assertThrows(WorkloadError.class, () -> new Workloads(directory, directory).named(List.of("cold")));
+        assertTrue(error.getMessage().contains("no application 'cold'") && error.getMessage().contains("there are heat"), error.getMessage());
+    }
+
+    @Test
+    void allThatAreShippedAreRight() throws Exception {
+        Workloads shipped = Workloads.of(Path.of(System.getProperty("udckpt.root")));
+        assertTrue(shipped.names().containsAll(List.of("lammps", "nwchem", "stencil")), () -> "these are there: " + directory);
+        assertEquals(shipped.names().size(), shipped.named(List.of()).size());
+    }
+}
