@@ -1,5 +1,5 @@
 /* What programs see of the device in the file system: the soft fabric's /dev/infiniband/uverbs0 looks like a device,
- * for UCX asks stat and access about it; a real one is seen as it is; opening anything there is refused, because a descriptor of a
+ * for UCX asks stat and access about it, and /sys/class/infiniband like a directory, for Open MPI's openib asks stat; a real one is seen as it is; opening anything there is refused, because a descriptor of a
  * real device behind the library's back cannot be checkpointed. */
 #include "interposer.h"
 #include "real_library.h"
@@ -26,6 +26,15 @@ static int is_device(const char *path)
     const struct soft_config *config = soft_config();
     const char *digit = path + sizeof FOLDER "uverbs" - 1;
     return config && *digit >= '0' && (unsigned)(*digit - '0') < config->devices && !digit[1];
+}
+
+/* What `path` looks like though it need not be there, or 0. */
+static mode_t pretended(const char *path)
+{
+    static const char class[] = "/sys/class/infiniband";
+    if (is_device(path))
+        return S_IFCHR | 0666;
+    return path && !strcmp(path, class) && top_device() && lower_device == &soft_device ? S_IFDIR | 0555 : 0;
 }
 
 /* A real device, or the one that only looks real; what does not exist at all may be asked for (UCX
@@ -61,30 +70,33 @@ static int refuse_open(const char *path)
         found;                                                                                          \
     })
 
-#define LOOKS_LIKE_A_DEVICE(status)                                                                     \
+#define LOOKS_LIKE(mode, status)                                                                        \
     do {                                                                                                \
         memset((status), 0, sizeof *(status));                                                          \
-        (status)->st_mode = S_IFCHR | 0666;                                                             \
+        (status)->st_mode = (mode);                                                                     \
         (status)->st_nlink = 1;                                                                         \
         (status)->st_blksize = 4096;                                                                    \
-        (status)->st_rdev = makedev(UVERBS_MAJOR, UVERBS_MINOR);                                        \
+        if (S_ISCHR(mode))                                                                              \
+            (status)->st_rdev = makedev(UVERBS_MAJOR, UVERBS_MINOR);                                    \
     } while (0)
 
 #define STAT(name, type)                                                                                \
     EXPORT int name(const char *path, struct type *status)                                              \
     {                                                                                                   \
-        if (!is_device(path))                                                                           \
-            return NEXT(name)(path, status);                     \
-        LOOKS_LIKE_A_DEVICE(status);                                                                    \
+        mode_t mode = pretended(path);                                                                  \
+        if (!mode)                                                                                      \
+            return NEXT(name)(path, status);                                                            \
+        LOOKS_LIKE(mode, status);                                                                       \
         return 0;                                                                                       \
     }
 
 #define XSTAT(name, type)                                                                               \
     EXPORT int name(int version, const char *path, struct type *status)                                 \
     {                                                                                                   \
-        if (!is_device(path))                                                                           \
-            return NEXT(name)(version, path, status);       \
-        LOOKS_LIKE_A_DEVICE(status);                                                                    \
+        mode_t mode = pretended(path);                                                                  \
+        if (!mode)                                                                                      \
+            return NEXT(name)(version, path, status);                                                   \
+        LOOKS_LIKE(mode, status);                                                                       \
         return 0;                                                                                       \
     }
 
@@ -99,9 +111,10 @@ XSTAT(__lxstat64, stat64)
 
 EXPORT int access(const char *path, int mode)
 {
-    if (!is_device(path))
+    mode_t look = pretended(path);
+    if (!look)
         return NEXT(access)(path, mode);
-    if (!(mode & X_OK))
+    if (!(mode & (S_ISDIR(look) ? W_OK : X_OK)))
         return 0;
     errno = EACCES;
     return -1;
