@@ -7,8 +7,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.linux.Proc;
 import org.udckpt.process.linux.Scratch;
 import org.udckpt.process.linux.Syscall;
 
@@ -18,6 +21,7 @@ import org.udckpt.process.linux.Syscall;
  */
 public final class Rehearsal {
     private static final int SIGKILL = 9;
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
     private Rehearsal() {}
 
@@ -40,6 +44,7 @@ public final class Rehearsal {
             int pid = Integer.parseInt(shell.inputReader(StandardCharsets.US_ASCII).readLine());
             try (PidFd dummy = new PidFd(pid)) {
                 try {
+                    awaitProgram(pid, "cat"); // until then it has the shell's descriptors
                     repeat(rounds, atMost, pid);
                 } finally {
                     dummy.signal(SIGKILL);
@@ -52,6 +57,16 @@ public final class Rehearsal {
                 shell.destroy();
             }
             subreaper(before);
+        }
+    }
+
+    private static void awaitProgram(int pid, String name) {
+        long begin = System.nanoTime();
+        while (!Proc.text("/proc/" + pid + "/comm").strip().equals(name)) {
+            if (System.nanoTime() - begin > PATIENCE_NS) {
+                throw new IllegalStateException("the dummy process of the rehearsal did not become " + name);
+            }
+            LockSupport.parkNanos(1_000_000);
         }
     }
 
