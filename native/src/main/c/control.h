@@ -15,7 +15,9 @@ enum control_agent {
 
 struct control {
     int agent;           /* enum control_agent; atomic */
-    int rank;            /* UDCKPT_RANK, or -1 */
+    int tree;            /* UDCKPT_RANK: the rank of `run -n` below which this process was started, or -1 */
+    int mpi_rank;        /* what the MPI launcher's environment calls this process, or -1 */
+    int rank;            /* this process's number among those that have a device, or -1: it has none, or no agent */
     int fd;              /* control connection */
     uint32_t generation; /* of the agent's last IDENTIFY that was followed by life */
     char runtime_dir[108];   /* of this life; empty: stand-alone */

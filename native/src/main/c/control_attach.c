@@ -28,17 +28,22 @@ void control_attachment_is(uint32_t state)
     __atomic_store_n(&udckpt_attachment.state, state, __ATOMIC_SEQ_CST);
 }
 
-/* The environment tells the address of the first life; the agent knows that of this one. Returns 0 or an errno. */
+/* The environment tells the address of the first life; the agent knows that of this one, and which number this process has.
+ * Returns 0 or an errno. */
 static int locate(int restored)
 {
     struct udckpt_msg_located place;
-    switch (request_locate(&place)) {
+    int status = request_locate(&place);
+    control.rank = status == REQUEST_OK || status == REQUEST_UNKNOWN ? (int)place.rank : -1;
+    switch (status) {
     case REQUEST_OK: {
         struct device_config config = {.lid = place.real_lid, .lids = place.real_lids, .qpn_first = place.qpn_first, .qpn_last = place.qpn_last};
         return top_device()->configure(&config);
     }
     case REQUEST_UNKNOWN:
         return restored ? EADDRNOTAVAIL : 0;
+    case REQUEST_FAILED:
+        return EUSERS;
     default:
         return ENOTCONN;
     }
@@ -52,9 +57,8 @@ static int attach(int restored, char *error, size_t size)
         snprintf(error, size, "%s/agent.sock: %s", directory, strerror(errno));
         return -1;
     }
-    if (address_table_map(directory, error, size) || counters_map(directory, control.rank, error, size))
+    if (address_table_map(directory, error, size))
         return -1;
-    gate_refresh_counters();
     control.generation = address_table_generation();
     __atomic_store_n(&control.agent, AGENT_PRESENT, __ATOMIC_RELEASE);
     int failed = locate(restored);
@@ -62,6 +66,9 @@ static int attach(int restored, char *error, size_t size)
         snprintf(error, size, "the address of this process in this life of the job: %s", strerror(failed));
         return -1;
     }
+    if (counters_map(directory, control.rank, error, size))
+        return -1;
+    gate_refresh_counters();
     control_attachment_is(UDCKPT_ATTACH_OPEN);
     failed = control_thread_start();
     if (failed)
@@ -74,6 +81,7 @@ static void detach(void)
     if (control.fd >= 0)
         close(control.fd);
     control.fd = -1;
+    control.rank = -1;
     request_close();
     if (control.agent == AGENT_PRESENT)
         __atomic_store_n(&control.agent, AGENT_LOST, __ATOMIC_RELEASE);
@@ -133,6 +141,7 @@ void control_forked(void)
     control.fd = -1;
     if (control.agent == AGENT_PRESENT)
         control.agent = AGENT_LOST;
+    control.rank = -1;
     control_attachment_is(UDCKPT_ATTACH_NONE);
     pthread_mutex_init(&mutex, NULL);
     request_forked();

@@ -97,8 +97,8 @@ int control_hello(int fd, const struct udckpt_msg_identify *identify, uint32_t r
 {
     struct udckpt_msg_hello hello = {
         .length = sizeof hello, .type = UDCKPT_MSG_HELLO, .cookie = identify->cookie,
-        .layout_hash = UDCKPT_LAYOUT_HASH, .rank = control.rank, .pid = getpid(), .role = role, .fd = fd,
-        .generation = control.generation,
+        .layout_hash = UDCKPT_LAYOUT_HASH, .tree = control.tree, .pid = getpid(), .role = role, .fd = fd,
+        .generation = control.generation, .rank = control.rank, .mpi_rank = control.mpi_rank,
     };
     if (identify->layout_hash != UDCKPT_LAYOUT_HASH)
         control_log("the agent is of another build (layout 0x%llx, libudckpt.so has 0x%llx): install both from one build",

@@ -9,8 +9,9 @@ void control_log(const char *format, ...)
 {
     char line[1024];
     int saved = errno, used;
-    if (control.rank >= 0)
-        used = snprintf(line, sizeof line, "udckpt: rank %d: ", control.rank);
+    int rank = control.rank >= 0 ? control.rank : control.tree;
+    if (rank >= 0)
+        used = snprintf(line, sizeof line, "udckpt: rank %d: ", rank);
     else
         used = snprintf(line, sizeof line, "udckpt: ");
     va_list arguments;

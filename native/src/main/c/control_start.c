@@ -4,26 +4,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct control control = {.rank = -1, .fd = -1};
+struct control control = {.tree = -1, .mpi_rank = -1, .rank = -1, .fd = -1};
 
-static int rank_from_environment(void)
+/* -1: there is none, -2: it is not one. */
+static int rank_of(const char *name)
 {
-    const char *text = getenv("UDCKPT_RANK");
+    const char *text = getenv(name);
     char *end;
     if (!text || !*text)
         return -1;
     long rank = strtol(text, &end, 10);
-    if (*end || rank < 0 || rank > INT32_MAX) {
-        control_log("UDCKPT_RANK=\"%s\" is not a rank", text);
-        return -1;
+    return *end || rank < 0 || rank > INT32_MAX ? -2 : (int)rank;
+}
+
+static int tree_from_environment(void)
+{
+    int rank = rank_of("UDCKPT_RANK");
+    if (rank == -2)
+        control_log("UDCKPT_RANK=\"%s\" is not a rank", getenv("UDCKPT_RANK"));
+    return rank >= 0 ? rank : -1;
+}
+
+/* Open MPI's mpirun, PMIx and PMI-1 in this order: who starts his ranks by another one's means sets his own as well. */
+static int mpi_rank_from_environment(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        int rank = rank_of(names[i]);
+        if (rank >= 0)
+            return rank;
     }
-    return (int)rank;
+    return -1;
 }
 
 __attribute__((constructor(102))) static void start(void)
 {
     const char *directory = getenv("UDCKPT_RUNTIME_DIR");
-    control.rank = rank_from_environment();
+    control.tree = tree_from_environment();
+    control.mpi_rank = mpi_rank_from_environment();
     if (!directory || !*directory)
         return;
     if (strlen(directory) >= sizeof control.named_dir) {

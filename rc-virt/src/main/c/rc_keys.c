@@ -61,6 +61,8 @@ static int open_own(void)
     own = map_file(control.rank, O_RDWR | O_CREAT, PROT_READ | PROT_WRITE);
     if (!own)
         return errno;
+    if (own->magic == UDCKPT_KEYS_MAGIC)
+        memset(slots_of(own), 0, SLOTS * sizeof(uint64_t)); /* of a process that had this number before, and has ended */
     own->layout_hash = UDCKPT_LAYOUT_HASH;
     __atomic_store_n(&own->magic, UDCKPT_KEYS_MAGIC, __ATOMIC_RELEASE);
     return 0;

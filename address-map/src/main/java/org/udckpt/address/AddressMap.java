@@ -133,6 +133,13 @@ public final class AddressMap implements AddressAuthority {
         return Optional.of(endpoint);
     }
 
+    /** The process that had this number has ended, perhaps without a word: forgets its queue pairs. @return what they were */
+    public synchronized List<Endpoint> forget(int rank) {
+        List<Endpoint> gone = endpoints(rank);
+        gone.forEach(this::drop);
+        return gone;
+    }
+
     @Override
     public synchronized void host(boolean isReal, int number, List<Gid> gids) {
         (isReal ? realGids : virtualGids).put(number, gids);

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.Objects;
 import org.udckpt.layout.Layout;
 import org.udckpt.layout.Layout.CounterBlock;
 import org.udckpt.layout.Layout.CountersHeader;
@@ -14,6 +15,7 @@ import org.udckpt.layout.Layout.CountersHeader;
 /** The ranks' live counters in shared memory: made by the agent, written by the ranks, read by anyone, without asking. */
 public final class CountersFile implements AutoCloseable {
     private static final int HEADER_BYTES = 4096;
+    private static final long RANK_BYTES = (long) Layout.COUNTER_SLOTS * CounterBlock.SIZE;
 
     /**
      * One rank's counters in this life; all are counts of work requests, completions or look-ups since its start.
@@ -25,23 +27,20 @@ public final class CountersFile implements AutoCloseable {
 
     private final Arena arena;
     private final MemorySegment memory;
-    private final int ranks;
 
-    private CountersFile(Arena arena, MemorySegment memory, int ranks) {
+    private CountersFile(Arena arena, MemorySegment memory) {
         this.arena = arena;
         this.memory = memory;
-        this.ranks = ranks;
     }
 
-    /** Makes the file for {@code ranks} ranks; it must not exist. */
-    public static CountersFile create(Path path, int ranks) throws IOException {
+    /** Makes the file, with room for all ranks that there can be; it must not exist. Memory is taken by those that there are. */
+    public static CountersFile create(Path path) throws IOException {
         Arena arena = Arena.ofShared();
-        MemorySegment memory = SharedFile.create(path, HEADER_BYTES + (long) ranks * Layout.COUNTER_SLOTS * CounterBlock.SIZE, arena);
-        memory.set(JAVA_INT, CountersHeader.RANKS, ranks);
+        MemorySegment memory = SharedFile.create(path, HEADER_BYTES + Layout.RANKS_MOST * RANK_BYTES, arena);
         memory.set(JAVA_INT, CountersHeader.SLOTS, Layout.COUNTER_SLOTS);
         memory.set(JAVA_LONG, CountersHeader.LAYOUT_HASH, Layout.LAYOUT_HASH);
         memory.set(JAVA_LONG, CountersHeader.MAGIC, Layout.COUNTERS_MAGIC);
-        return new CountersFile(arena, memory, ranks);
+        return new CountersFile(arena, memory);
     }
 
     public static CountersFile open(Path path) throws IOException {
@@ -49,15 +48,26 @@ public final class CountersFile implements AutoCloseable {
         MemorySegment memory = SharedFile.open(path, arena);
         SharedFile.check(path, memory, memory.get(JAVA_LONG, CountersHeader.MAGIC),
                 memory.get(JAVA_LONG, CountersHeader.LAYOUT_HASH), Layout.COUNTERS_MAGIC, Layout.LAYOUT_HASH);
-        return new CountersFile(arena, memory, memory.get(JAVA_INT, CountersHeader.RANKS));
+        return new CountersFile(arena, memory);
     }
 
+    /** All ranks that there have been in this life are below this number. */
     public int ranks() {
-        return ranks;
+        return memory.get(JAVA_INT, CountersHeader.RANKS);
     }
 
-    /** The sum over all threads of rank {@code rank}, 0 up to {@link #ranks()} - 1. */
+    /** A process of this number begins, at zero. */
+    public synchronized void begin(int rank) {
+        Objects.checkIndex(rank, Layout.RANKS_MOST);
+        memory.asSlice(HEADER_BYTES + rank * RANK_BYTES, RANK_BYTES).fill((byte) 0);
+        memory.set(JAVA_INT, CountersHeader.RANKS, Math.max(ranks(), rank + 1));
+    }
+
+    /** The sum over all threads of a rank; zeros for one that has not begun. */
     public Counters of(int rank) {
+        if (rank < 0 || rank >= ranks()) {
+            return new Counters(0, 0, 0, 0, 0, 0, 0, 0, 0);
+        }
         // The exceptions are read first, so that a count going on meanwhile cannot make a difference negative.
         long unknown = sum(rank, CounterBlock.UNKNOWN_PEERS);
         long foreign = sum(rank, CounterBlock.UD_FOREIGN);
@@ -76,7 +86,7 @@ public final class CountersFile implements AutoCloseable {
     private long sum(int rank, int field) {
         long sum = 0;
         for (int slot = 0; slot < Layout.COUNTER_SLOTS; slot++) {
-            sum += memory.get(JAVA_LONG, HEADER_BYTES + ((long) rank * Layout.COUNTER_SLOTS + slot) * CounterBlock.SIZE + field);
+            sum += memory.get(JAVA_LONG, HEADER_BYTES + rank * RANK_BYTES + (long) slot * CounterBlock.SIZE + field);
         }
         return sum;
     }

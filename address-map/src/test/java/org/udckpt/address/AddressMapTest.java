@@ -31,6 +31,17 @@ class AddressMapTest {
     }
 
     @Test
+    void nothingStaysOfAProcessThatHasEnded() {
+        AddressMap map = new AddressMap();
+        HostAddress host = map.newHost("a");
+        Endpoint gone = map.register(1, 0, address(host.lid(), 0), address(host.lid(), host.qpnFirst()));
+        Endpoint stays = map.register(2, 0, address(host.lid(), 0), address(host.lid(), host.qpnFirst() + 1));
+        assertEquals(List.of(gone), map.forget(1));
+        assertEquals(List.of(stays), map.endpoints());
+        assertEquals(Optional.empty(), map.byReal(host.lid(), host.qpnFirst()));
+    }
+
+    @Test
     void nextLivesKeepVirtualAddressesAndMoveRealOnes() throws IOException {
         AddressMap map = new AddressMap();
         HostAddress a = map.newHost("a");

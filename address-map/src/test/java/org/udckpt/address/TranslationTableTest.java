@@ -116,7 +116,10 @@ class TranslationTableTest {
     @Test
     void countersStartAtZeroForEachRank() throws IOException {
         Path path = directory.resolve("counters");
-        try (CountersFile made = CountersFile.create(path, 3); CountersFile read = CountersFile.open(path)) {
+        try (CountersFile made = CountersFile.create(path); CountersFile read = CountersFile.open(path)) {
+            assertEquals(0, read.ranks());
+            made.begin(2);
+            assertEquals(3, read.ranks());
             List<CountersFile.Counters> all = new ArrayList<>();
             for (int rank = 0; rank < read.ranks(); rank++) {
                 all.add(read.of(rank));

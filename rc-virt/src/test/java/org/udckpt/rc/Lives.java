@@ -21,6 +21,7 @@ import org.udckpt.ud.ControlServer;
 import org.udckpt.ud.LibraryConnection;
 import org.udckpt.ud.Message;
 import org.udckpt.ud.RankHosts;
+import org.udckpt.ud.RankNumbers;
 
 /**
  * Two connected processes and, life after life, the agent that they talk to. A next life happens in the same processes: their
@@ -79,8 +80,11 @@ final class Lives implements AutoCloseable {
     private void begin(AddressMap map) throws IOException {
         Path directory = Files.createDirectories(scratch.resolve("life" + lives.size()));
         TranslationTable table = TranslationTable.create(directory.resolve("table"), 4096, map.generation());
-        CountersFile counters = CountersFile.create(directory.resolve("counters"), 2);
-        lives.add(new Life(directory, map, table, counters, ControlServer.start(directory, map.generation(), map, table, RankHosts.FROM_ENVIRONMENT, gone -> { })));
+        CountersFile counters = CountersFile.create(directory.resolve("counters"));
+        counters.begin(0);
+        counters.begin(1);
+        lives.add(new Life(directory, map, table, counters, ControlServer.start(directory, map.generation(), map, table, RankHosts.FROM_ENVIRONMENT,
+                new RankNumbers(2, pid -> false, taken -> { }), gone -> { })));
     }
 
     private static <T> List<T> all(List<LibraryConnection> ranks, Function<LibraryConnection, java.util.concurrent.CompletableFuture<T>> command) {

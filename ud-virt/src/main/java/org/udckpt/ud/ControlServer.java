@@ -37,18 +37,20 @@ public final class ControlServer implements AutoCloseable {
     private final TranslationTable table;
     private final CmDirectory ports = new CmDirectory();
     private final RankHosts hosts;
+    private final RankNumbers numbers;
     private final Consumer<LibraryConnection> gone;
     private final ServerSocketChannel server;
     private final Set<SocketChannel> open = ConcurrentHashMap.newKeySet();
     private final List<LibraryConnection> connections = new CopyOnWriteArrayList<>();
 
     private ControlServer(Path socket, int generation, AddressAuthority authority, TranslationTable table,
-            RankHosts hosts, Consumer<LibraryConnection> gone, ServerSocketChannel server) {
+            RankHosts hosts, RankNumbers numbers, Consumer<LibraryConnection> gone, ServerSocketChannel server) {
         this.socket = socket;
         this.generation = generation;
         this.authority = authority;
         this.table = table;
         this.hosts = hosts;
+        this.numbers = numbers;
         this.gone = gone;
         this.server = server;
     }
@@ -59,26 +61,22 @@ public final class ControlServer implements AutoCloseable {
      * @param runtimeDir holds agent.sock (made here), table and counters (made before)
      * @param generation of the job's life; sent in IDENTIFY
      * @param hosts      tells a process that opens its first device where it is
+     * @param numbers    gives it its rank
      * @param gone       told of each control connection that ends, on a thread of the server
      */
     public static ControlServer start(Path runtimeDir, int generation, AddressAuthority authority, TranslationTable table,
-            RankHosts hosts, Consumer<LibraryConnection> gone) throws IOException {
+            RankHosts hosts, RankNumbers numbers, Consumer<LibraryConnection> gone) throws IOException {
         Path socket = runtimeDir.resolve("agent.sock");
         ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         server.bind(UnixDomainSocketAddress.of(socket), 1024);
-        ControlServer it = new ControlServer(socket, generation, authority, table, hosts, gone, server);
+        ControlServer it = new ControlServer(socket, generation, authority, table, hosts, numbers, gone, server);
         Thread.ofPlatform().daemon().name("udckpt-control").start(it::accept);
         return it;
     }
 
-    /** The control connections of now, in rank order; a rank may have several processes. */
+    /** The control connections of now, in rank order. */
     public List<LibraryConnection> connections() {
         return connections.stream().sorted(Comparator.comparingInt(LibraryConnection::rank).thenComparingInt(LibraryConnection::pid)).toList();
-    }
-
-    /** The control connections of one rank's processes. */
-    public List<LibraryConnection> connections(int rank) {
-        return connections().stream().filter(c -> c.rank() == rank).toList();
     }
 
     /**
@@ -161,6 +159,9 @@ public final class ControlServer implements AutoCloseable {
     }
 
     private void control(MessageChannel channel, Message.Hello hello) throws IOException {
+        if (hello.rank() >= 0 && !numbers.hold(new RankNumbers.Rank(hello.rank(), hello.pid(), hello.mpiRank()))) {
+            throw new IOException("pid " + hello.pid() + " says that it is rank " + hello.rank() + ", which is another process");
+        }
         LibraryConnection connection = new LibraryConnection(channel, hello);
         connections.add(connection);
         synchronized (this) {
@@ -168,12 +169,13 @@ public final class ControlServer implements AutoCloseable {
         }
         IOException end = connection.serve();
         connections.remove(connection);
+        numbers.release(hello.rank(), hello.pid());
         gone.accept(connection);
         throw end;
     }
 
     private void requests(MessageChannel channel, Message.Hello hello) throws IOException {
-        RequestServer requests = new RequestServer(authority, table, hosts, ports, hello.rank());
+        RequestServer requests = new RequestServer(authority, table, hosts, ports, numbers, hello);
         try {
             while (true) {
                 channel.write(requests.answer(channel.read()));

@@ -26,9 +26,14 @@ public final class LibraryConnection {
         this.hello = hello;
     }
 
-    /** MPI rank from UDCKPT_RANK, or -1 in a process that has none. */
+    /** The process's number in the job ({@link RankNumbers}), or -1. */
     public int rank() {
         return hello.rank();
+    }
+
+    /** The rank of {@code run -n} below which it was started (UDCKPT_RANK), or -1. */
+    public int tree() {
+        return hello.tree();
     }
 
     /** The process's own idea of its pid (in its pid namespace). */
@@ -93,7 +98,8 @@ public final class LibraryConnection {
 
     @Override
     public String toString() {
-        return (rank() < 0 ? "process" : "rank " + rank()) + " (pid " + pid() + ")";
+        String mpi = hello.mpiRank() < 0 || hello.mpiRank() == rank() ? "" : "MPI rank " + hello.mpiRank() + ", ";
+        return (rank() < 0 ? "process" : "rank " + rank()) + " (" + mpi + "pid " + pid() + ")";
     }
 
     /** Reads answers until the end of the connection; returns why it ended. */

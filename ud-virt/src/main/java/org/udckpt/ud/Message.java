@@ -16,13 +16,15 @@ public sealed interface Message {
     /**
      * The rank's answer.
      *
-     * @param rank its MPI rank, or -1 for a process outside the ranks
+     * @param tree the rank of {@code run -n} below which it was started, or -1
      * @param pid  in the sender's pid namespace
      * @param role CONTROL or REQUEST ({@code Layout.ROLE_*})
      * @param fd   the sender's descriptor number of this connection
      * @param generation the life that the sender's objects are of: an earlier one when it was restored and not rebuilt yet
+     * @param rank its number ({@link RankNumbers}), or -1 before it has one
+     * @param mpiRank what its MPI launcher calls it, or -1
      */
-    record Hello(long cookie, long layoutHash, int rank, int pid, int role, int fd, int generation) implements Message {}
+    record Hello(long cookie, long layoutHash, int tree, int pid, int role, int fd, int generation, int rank, int mpiRank) implements Message {}
 
     /** Close the gate. */
     record Quiesce(long cookie) implements Message {}
@@ -78,8 +80,11 @@ public sealed interface Message {
     /** Rank to agent, before its first device: on which host is it in this life? */
     record Locate(long cookie) implements Message {}
 
-    /** @param status {@code Layout.STATUS_UNKNOWN}: the address of the rank's environment stands */
-    record Located(long cookie, int status, int realLid, int realLids, int qpnFirst, int qpnLast) implements Message {}
+    /**
+     * @param status {@code Layout.STATUS_UNKNOWN}: the address of the rank's environment stands; {@code STATUS_FAILED}: no number is left
+     * @param rank   the asking process's number
+     */
+    record Located(long cookie, int status, int realLid, int realLids, int qpnFirst, int qpnLast, int rank) implements Message {}
 
     /** Rank to agent: this queue pair exists. @param virtualQpn 0 for a new one */
     record Register(long cookie, int virtualQpn, VerbsAddress virtual, VerbsAddress real, Transport transport) implements Message {}

@@ -34,9 +34,9 @@ final class MessageCodec {
             case Message.Identify m -> header(MsgIdentify.SIZE, Layout.MSG_IDENTIFY, m.cookie())
                     .putLong(MsgIdentify.LAYOUT_HASH, m.layoutHash()).putInt(MsgIdentify.GENERATION, m.generation());
             case Message.Hello m -> header(MsgHello.SIZE, Layout.MSG_HELLO, m.cookie())
-                    .putLong(MsgHello.LAYOUT_HASH, m.layoutHash()).putInt(MsgHello.RANK, m.rank())
+                    .putLong(MsgHello.LAYOUT_HASH, m.layoutHash()).putInt(MsgHello.TREE, m.tree())
                     .putInt(MsgHello.PID, m.pid()).putInt(MsgHello.ROLE, m.role()).putInt(MsgHello.FD, m.fd())
-                    .putInt(MsgHello.GENERATION, m.generation());
+                    .putInt(MsgHello.GENERATION, m.generation()).putInt(MsgHello.RANK, m.rank()).putInt(MsgHello.MPI_RANK, m.mpiRank());
             case Message.Quiesce m -> plain(Layout.MSG_QUIESCE, m.cookie(), 0, 0);
             case Message.Quiesced m -> quiesced(m);
             case Message.Settle m -> plain(Layout.MSG_SETTLE, m.cookie(), 0, 0);
@@ -52,7 +52,7 @@ final class MessageCodec {
             case Message.Locate m -> plain(Layout.MSG_LOCATE, m.cookie(), 0, 0);
             case Message.Located m -> header(MsgLocated.SIZE, Layout.MSG_LOCATED, m.cookie()).putInt(MsgLocated.STATUS, m.status())
                     .putInt(MsgLocated.QPN_FIRST, m.qpnFirst()).putInt(MsgLocated.QPN_LAST, m.qpnLast())
-                    .putShort(MsgLocated.REAL_LID, (short) m.realLid()).putShort(MsgLocated.REAL_LIDS, (short) m.realLids());
+                    .putShort(MsgLocated.REAL_LID, (short) m.realLid()).putShort(MsgLocated.REAL_LIDS, (short) m.realLids()).putInt(MsgLocated.RANK, m.rank());
             case Message.Register m -> register(Layout.MSG_REGISTER, m.cookie(), 0, m.virtualQpn(), m.virtual(), m.real())
                     .putInt(MsgRegister.TRANSPORT, m.transport().code());
             case Message.Registered m -> header(MsgRegister.SIZE, Layout.MSG_REGISTERED, m.cookie())
@@ -103,8 +103,9 @@ final class MessageCodec {
         return switch (type) {
             case Layout.MSG_IDENTIFY -> new Message.Identify(cookie, sized(b, MsgIdentify.SIZE).getLong(MsgIdentify.LAYOUT_HASH),
                     b.getInt(MsgIdentify.GENERATION));
-            case Layout.MSG_HELLO -> new Message.Hello(cookie, sized(b, MsgHello.SIZE).getLong(MsgHello.LAYOUT_HASH), b.getInt(MsgHello.RANK),
-                    b.getInt(MsgHello.PID), b.getInt(MsgHello.ROLE), b.getInt(MsgHello.FD), b.getInt(MsgHello.GENERATION));
+            case Layout.MSG_HELLO -> new Message.Hello(cookie, sized(b, MsgHello.SIZE).getLong(MsgHello.LAYOUT_HASH), b.getInt(MsgHello.TREE),
+                    b.getInt(MsgHello.PID), b.getInt(MsgHello.ROLE), b.getInt(MsgHello.FD), b.getInt(MsgHello.GENERATION),
+                    b.getInt(MsgHello.RANK), b.getInt(MsgHello.MPI_RANK));
             case Layout.MSG_QUIESCE -> new Message.Quiesce(cookie);
             case Layout.MSG_QUIESCED -> quiesced(cookie, b);
             case Layout.MSG_SETTLE -> new Message.Settle(cookie);
@@ -121,7 +122,8 @@ final class MessageCodec {
                     text(b, MsgRebuilt.ERROR, MsgRebuilt.ERROR_BYTES));
             case Layout.MSG_LOCATE -> new Message.Locate(cookie);
             case Layout.MSG_LOCATED -> new Message.Located(cookie, sized(b, MsgLocated.SIZE).getInt(MsgLocated.STATUS),
-                    b.getShort(MsgLocated.REAL_LID) & 0xffff, b.getShort(MsgLocated.REAL_LIDS) & 0xffff, b.getInt(MsgLocated.QPN_FIRST), b.getInt(MsgLocated.QPN_LAST));
+                    b.getShort(MsgLocated.REAL_LID) & 0xffff, b.getShort(MsgLocated.REAL_LIDS) & 0xffff, b.getInt(MsgLocated.QPN_FIRST), b.getInt(MsgLocated.QPN_LAST),
+                    b.getInt(MsgLocated.RANK));
             case Layout.MSG_REGISTER -> new Message.Register(cookie, sized(b, MsgRegister.SIZE).getInt(MsgRegister.VIRTUAL_QPN),
                     address(b, MsgRegister.VIRTUAL_LID, MsgRegister.VIRTUAL_GID, MsgRegister.VIRTUAL_QPN),
                     address(b, MsgRegister.REAL_LID, MsgRegister.REAL_GID, MsgRegister.REAL_QPN), transport(b.getInt(MsgRegister.TRANSPORT)));

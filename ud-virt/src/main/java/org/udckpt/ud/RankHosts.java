@@ -3,12 +3,12 @@ package org.udckpt.ud;
 import java.util.Optional;
 import org.udckpt.address.HostAddress;
 
-/** On which host a rank is in this life of the job. */
+/** On which host a process is in this life of the job. */
 @FunctionalInterface
 public interface RankHosts {
     /** Every process is where its environment says. */
-    RankHosts FROM_ENVIRONMENT = rank -> Optional.empty();
+    RankHosts FROM_ENVIRONMENT = tree -> Optional.empty();
 
-    /** @param rank of the asking process, -1 where it has none; the answer is empty when its environment says the address */
-    Optional<HostAddress> of(int rank);
+    /** @param tree the rank of {@code run -n} below which it is, or -1; the answer is empty when its environment says the address */
+    Optional<HostAddress> of(int tree);
 }

@@ -16,14 +16,19 @@ final class RequestServer {
     private final TranslationTable table;
     private final RankHosts hosts;
     private final CmDirectory ports;
-    private final int rank;
+    private final RankNumbers numbers;
+    private final Message.Hello process;
+    private int rank;
+    private boolean claimed;
 
-    RequestServer(AddressAuthority authority, TranslationTable table, RankHosts hosts, CmDirectory ports, int rank) {
+    RequestServer(AddressAuthority authority, TranslationTable table, RankHosts hosts, CmDirectory ports, RankNumbers numbers, Message.Hello process) {
         this.authority = authority;
         this.table = table;
         this.hosts = hosts;
         this.ports = ports;
-        this.rank = rank;
+        this.numbers = numbers;
+        this.process = process;
+        this.rank = process.rank();
     }
 
     /** @throws IOException when the message is not a request */
@@ -67,8 +72,15 @@ final class RequestServer {
     }
 
     private Message locate(Message.Locate m) {
-        return hosts.of(rank).map(host -> new Message.Located(m.cookie(), Layout.STATUS_OK, host.lid(), host.lids(), host.qpnFirst(), host.qpnLast()))
-                .orElseGet(() -> new Message.Located(m.cookie(), Layout.STATUS_UNKNOWN, 0, 0, 0, 0));
+        OptionalInt number = rank >= 0 ? OptionalInt.of(rank) : numbers.claim(process.tree(), process.pid(), process.mpiRank());
+        if (number.isEmpty()) {
+            System.err.println("udckpt: LOCATE: process " + process.pid() + ": " + Layout.RANKS_MOST + " processes of the job have verbs devices, and no more can");
+            return new Message.Located(m.cookie(), Layout.STATUS_FAILED, 0, 0, 0, 0, -1);
+        }
+        claimed |= rank < 0;
+        rank = number.getAsInt();
+        return hosts.of(process.tree()).map(host -> new Message.Located(m.cookie(), Layout.STATUS_OK, host.lid(), host.lids(), host.qpnFirst(), host.qpnLast(), rank))
+                .orElseGet(() -> new Message.Located(m.cookie(), Layout.STATUS_UNKNOWN, 0, 0, 0, 0, rank));
     }
 
     private Message register(Message.Register m) {
@@ -124,5 +136,8 @@ final class RequestServer {
     /** The process has ended: what it held is free. */
     void close() {
         ports.forget(this);
+        if (claimed) {
+            numbers.release(rank, process.pid());
+        }
     }
 }

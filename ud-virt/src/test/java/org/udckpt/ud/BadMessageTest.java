@@ -58,7 +58,7 @@ class BadMessageTest {
         SocketChannel requests = accept();
         requests.write(MessageCodec.encode(new Message.Identify(0, Layout.LAYOUT_HASH, 0)));
         assertInstanceOf(Message.Hello.class, read(requests));
-        requests.write(MessageCodec.encode(new Message.Located(read(requests).cookie(), Layout.STATUS_UNKNOWN, 0, 0, 0, 0)));
+        requests.write(MessageCodec.encode(new Message.Located(read(requests).cookie(), Layout.STATUS_UNKNOWN, 0, 0, 0, 0, 0)));
         Message.Register register = assertInstanceOf(Message.Register.class, read(requests));
         requests.write(MessageCodec.encode(new Message.Registered(register.cookie(), Layout.STATUS_OK, register.real().qpn())));
         address = opening.get(20, TimeUnit.SECONDS);

@@ -20,7 +20,7 @@ class MessageCodecTest {
     @Test
     void everyMessageSurvivesTheWire() throws IOException {
         List<Message> all = List.of(
-                new Message.Identify(1, -2, 3), new Message.Hello(2, 3, -1, 5, 1, 963, 4), new Message.Locate(16), new Message.Located(17, 0, 48000, 4, 1024, 65534), new Message.Quiesce(3),
+                new Message.Identify(1, -2, 3), new Message.Hello(2, 3, -1, 5, 1, 963, 4, 7, -1), new Message.Locate(16), new Message.Located(17, 0, 48000, 4, 1024, 65534, 8191), new Message.Quiesce(3),
                 new Message.Quiesced(4, 0, List.of(3, 4, 5), List.of(new Message.OwnedRange(0x7fff00000000L, 0x7fff00001000L))),
                 new Message.Quiesced(4, 2, List.of(), List.of()),
                 new Message.Settle(17), new Message.Settled(18, 0, 3), new Message.Connect(19), new Message.Connected(20, 2, "queue pair"),

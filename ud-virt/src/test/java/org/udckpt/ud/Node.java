@@ -31,8 +31,11 @@ final class Node implements AutoCloseable {
         this.directory = Files.createDirectories(directory);
         this.map = map;
         table = TranslationTable.create(directory.resolve("table"), 4096, map.generation());
-        counters = CountersFile.create(directory.resolve("counters"), ranks);
-        server = ControlServer.start(directory, map.generation(), map, table, hosts, gone -> { });
+        counters = CountersFile.create(directory.resolve("counters"));
+        for (int rank = 0; rank < ranks; rank++) {
+            counters.begin(rank);
+        }
+        server = ControlServer.start(directory, map.generation(), map, table, hosts, new RankNumbers(ranks, pid -> false, taken -> { }), gone -> { });
     }
 
     /** A rank's environment on this simulated host, with the library preloaded. */

@@ -2,8 +2,10 @@ package org.udckpt.job.agent;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.CountersFile;
 import org.udckpt.address.HostAddress;
@@ -19,6 +21,7 @@ import org.udckpt.job.pmi.PmiListener;
 import org.udckpt.job.pmi.PmiServer;
 import org.udckpt.job.pmi.PmiState;
 import org.udckpt.job.pmi.ProcessMapping;
+import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.runtime.JobFile;
@@ -26,6 +29,8 @@ import org.udckpt.job.runtime.ProcessTimes;
 import org.udckpt.job.runtime.RuntimeDirectory;
 import org.udckpt.process.restore.lazy.Filling;
 import org.udckpt.ud.ControlServer;
+import org.udckpt.ud.LibraryConnection;
+import org.udckpt.ud.RankNumbers;
 
 /** A job of this machine while its agent (this process) runs: all parts, opened in order, closed in reverse. */
 public final class Job implements AutoCloseable {
@@ -44,6 +49,8 @@ public final class Job implements AutoCloseable {
     private final PmiServer pmi;
     private final CountersFile counters;
     private final RankTable ranks;
+    private final RankNumbers numbers;
+    private final AtomicLong earlierSends = new AtomicLong();
     private final AtomicBoolean interrupted = new AtomicBoolean();
     private final AskedEnd askedEnd = new AskedEnd();
     private Runnable beforeNextLife = () -> { };
@@ -67,9 +74,10 @@ public final class Job implements AutoCloseable {
             writeJobFile(0);
             hosts = closers.add(HostAddresses.reserve(facts.layout(), DeviceChoice.resolve(settings), map, SoftPorts.of(System.getenv()),
                     System.getenv().getOrDefault("UDCKPT_SOFT_NET", DEFAULT_NET)));
-            counters = closers.add(CountersFile.create(runtime.counters(), facts.layout().ranks()));
+            counters = closers.add(CountersFile.create(runtime.counters()));
             TranslationTable table = closers.add(TranslationTable.create(runtime.table(), tableCapacity(facts.layout().ranks()), facts.generation()));
-            control = closers.add(ControlServer.start(runtime.path(), facts.generation(), map, table, this::hostOf, connection -> { }));
+            numbers = new RankNumbers(reservedNumbers(), this::isAlive, rank -> renew(rank.number(), table));
+            control = closers.add(ControlServer.start(runtime.path(), facts.generation(), map, table, this::hostOf, numbers, connection -> { }));
             pmi = closers.add(openPmi(pmiState));
         } catch (IOException | RuntimeException e) {
             closers.close();
@@ -77,8 +85,34 @@ public final class Job implements AutoCloseable {
         }
     }
 
-    private Optional<HostAddress> hostOf(int rank) {
-        return rank < 0 || rank >= facts.layout().ranks() ? Optional.empty() : Optional.of(hosts.of(rank));
+    private int reservedNumbers() {
+        return switch (facts.launch()) {
+            case RANKS -> facts.layout().ranks();
+            case TREE -> 0;
+        };
+    }
+
+    private boolean isAlive(int pid) {
+        return JobProcesses.below(ranks.ranks().stream().filter(RankTable.Rank::alive).map(RankTable.Rank::hostPid).toList()).stream()
+                .anyMatch(process -> process.pid() == pid);
+    }
+
+    /** A rank's number has become another process's: nothing of the last one stays. */
+    private void renew(int rank, TranslationTable table) {
+        addresses.forget(rank).forEach(endpoint -> table.remove(endpoint.virtual()));
+        CountersFile.Counters last = counters.of(rank);
+        earlierSends.addAndGet(last.udSends() + last.rcSends());
+        counters.begin(rank);
+    }
+
+    private Optional<HostAddress> hostOf(int tree) {
+        return treeOf(tree).map(hosts::of);
+    }
+
+    /** The rank of {@code run -n} that a process has said it is below, or -1: then it can be told where all are on one host. */
+    private Optional<Integer> treeOf(int said) {
+        boolean known = said >= 0 && said < facts.layout().ranks();
+        return known ? Optional.of(said) : facts.layout().hosts().size() == 1 ? Optional.of(0) : Optional.empty();
     }
 
     private static int tableCapacity(int ranks) {
@@ -231,6 +265,28 @@ public final class Job implements AutoCloseable {
         return addresses;
     }
 
+    /** The rank whose host a process is on. @throws Failure when it does not say below which one it is, and there are several hosts */
+    public int placeOf(LibraryConnection process) {
+        return treeOf(process.tree()).orElseThrow(() -> new Failure(ExitCode.UNSUPPORTED,
+                process + " has no UDCKPT_RANK in its environment (did a script remove it?): on which of the hosts it was cannot be told"));
+    }
+
+    /** The job comes from a checkpoint in which these had a verbs device; before any of them can run. */
+    public void expect(List<RankNumbers.Rank> restored) {
+        restored.forEach(rank -> counters.begin(rank.number()));
+        numbers.expect(restored);
+    }
+
+    /** The ranks of this moment. */
+    public JobRanks jobRanks() {
+        return JobRanks.of(facts.launch(), ranks.ranks(), numbers.all());
+    }
+
+    /** The processes that have a verbs device, by number. */
+    public RankNumbers numbers() {
+        return numbers;
+    }
+
     public HostAddresses hosts() {
         return hosts;
     }
@@ -253,7 +309,7 @@ public final class Job implements AutoCloseable {
 
     /** Work requests that the ranks have sent in this life, over all transports. */
     public long sends() {
-        long sends = 0;
+        long sends = earlierSends.get();
         for (int rank = 0; rank < counters.ranks(); rank++) {
             CountersFile.Counters counted = counters.of(rank);
             sends += counted.udSends() + counted.rcSends();

@@ -3,13 +3,15 @@ package org.udckpt.job.agent;
 import java.nio.file.Path;
 import java.util.List;
 import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.launch.Launch;
 
 /**
  * What does not change while a job lives.
  *
  * @param imageDirectory where its checkpoints go, absolute
+ * @param launch who has started its processes
  * @param command the program and its arguments as given
  * @param generation 0 in the first life, one more after each restart
  * @param namedRuntime the runtime directory of the first life, which the processes' environment names for ever; null in that life
  */
-public record JobFacts(String name, Path imageDirectory, HostLayout layout, List<String> command, int generation, String namedRuntime) {}
+public record JobFacts(String name, Path imageDirectory, Launch launch, HostLayout layout, List<String> command, int generation, String namedRuntime) {}

@@ -3,7 +3,7 @@ package org.udckpt.job.checkpoint;
 import java.io.IOException;
 import org.udckpt.image.storage.BackgroundThread;
 import org.udckpt.job.agent.Job;
-import org.udckpt.job.agent.RankTable;
+import org.udckpt.job.agent.JobProcess;
 import org.udckpt.job.report.Messages;
 import org.udckpt.process.huge.HugePages;
 import org.udckpt.process.linux.LinuxError;
@@ -40,8 +40,8 @@ public final class HugePageRepair implements AutoCloseable {
         try {
             BackgroundThread.become();
             while (awaitAsked()) {
-                for (RankTable.Rank rank : job.ranks().ranks()) {
-                    if (!repair(rank)) {
+                for (JobProcess process : job.jobRanks().processes()) {
+                    if (!repair(process)) {
                         return;
                     }
                 }
@@ -60,11 +60,8 @@ public final class HugePageRepair implements AutoCloseable {
     }
 
     /** False: there is no use in going on. */
-    private boolean repair(RankTable.Rank rank) {
-        if (!rank.alive()) {
-            return true;
-        }
-        HugePages.Pass pass = HugePages.join(rank.hostPid(), () -> closed || checkpointer.busy());
+    private boolean repair(JobProcess process) {
+        HugePages.Pass pass = HugePages.join(process.hostPid(), () -> closed || checkpointer.busy());
         switch (pass.end()) {
             case DONE, GIVEN_UP, GONE, NO_HUGE_PAGES -> {
                 return true;

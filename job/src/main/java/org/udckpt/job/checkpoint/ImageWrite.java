@@ -11,9 +11,12 @@ import org.udckpt.image.write.CheckpointWriter;
 import org.udckpt.image.write.NodeWriter;
 import org.udckpt.image.write.WriteMeter;
 import org.udckpt.job.agent.JobFacts;
+import org.udckpt.job.launch.Launch;
+import org.udckpt.job.store.ImageProcesses;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.MemoryRow;
+import org.udckpt.job.store.RankRow;
 import org.udckpt.job.store.StopTimesRow;
 import org.udckpt.process.capture.PhaseTimes;
 import org.udckpt.process.model.MemorySource;
@@ -41,7 +44,8 @@ final class ImageWrite implements AutoCloseable {
 
     /** The write of a frozen job, which is about to begin. */
     LiveWrite live(Frozen frozen) {
-        return new LiveWrite(meter, frozen.capture().image().processes(), frozen.capture().sources());
+        ImageProcesses processes = new ImageProcesses(id(), frozen.capture().image().processes(), frozen.ranks(facts.launch()));
+        return new LiveWrite(meter, processes, frozen.capture().sources());
     }
 
     /**
@@ -62,11 +66,13 @@ final class ImageWrite implements AutoCloseable {
         ImageTables.write(writer, frozen.state());
         ImageTables.write(writer, stops);
         ImageTables.write(node, frozen.capture().image(), rows);
+        List<RankRow> ranks = frozen.ranks(facts.launch());
+        ImageTables.writeRanks(node, ranks);
         node.table("rank-phases", PhaseTimes.class, frozen.capture().times());
         writer.statistics(frozen.times());
         JobState state = frozen.state();
-        Manifest manifest = writer.commit(new CheckpointInfo(state.layout().ranks(), frozen.takenAt(), "x86_64",
-                Map.of("job", facts.name(), "program", state.row().program(), "generation", Integer.toString(facts.generation()))));
+        Manifest manifest = writer.commit(new CheckpointInfo((int) ranks.stream().mapToInt(RankRow::rank).distinct().count(), frozen.takenAt(), "x86_64",
+                Map.of("job", facts.name(), "program", state.row().program(), "generation", Integer.toString(facts.generation()), Launch.LABEL, facts.launch().word())));
         chain.complete(writer);
         return manifest;
     }

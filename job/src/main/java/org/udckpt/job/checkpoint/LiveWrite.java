@@ -3,13 +3,14 @@ package org.udckpt.job.checkpoint;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.udckpt.image.write.MemoryResult;
 import org.udckpt.image.write.WriteMeter;
 import org.udckpt.job.report.WriteProgress;
+import org.udckpt.job.store.ImageProcesses;
 import org.udckpt.process.model.MemorySource;
-import org.udckpt.process.model.ProcessState;
 
 /** A write that is under way, as others may look at it: the image writer counts bytes, and here ranks are counted. */
 final class LiveWrite {
@@ -19,16 +20,14 @@ final class LiveWrite {
     private final Map<Integer, AtomicInteger> unwritten = new HashMap<>();
     private final long bytes;
 
-    /** @param sources all memory of the checkpoint; what ranks share belongs to none of them */
-    LiveWrite(WriteMeter meter, List<ProcessState> processes, List<MemorySource> sources) {
+    /** @param sources all memory of the checkpoint; what ranks share belongs to none of them, and what a launcher has */
+    LiveWrite(WriteMeter meter, ImageProcesses processes, List<MemorySource> sources) {
         this.meter = meter;
-        processes.forEach(process -> rankOf.put((long) process.pid(), process.rank()));
+        processes.all().forEach(process -> processes.rank(process).ifPresent(rank -> rankOf.put((long) process.pid(), rank)));
         rankOf.values().forEach(rank -> unwritten.computeIfAbsent(rank, none -> new AtomicInteger()));
         long sum = 0;
         for (MemorySource source : sources) {
-            if (source.process()) {
-                unwritten.get(rankOf.get(source.id())).incrementAndGet();
-            }
+            rankOf(source).ifPresent(AtomicInteger::incrementAndGet);
             long[] extents = source.extents();
             for (int i = 0; i < extents.length; i += 2) {
                 sum += extents[i + 1] - extents[i];
@@ -43,9 +42,12 @@ final class LiveWrite {
 
     /** A source of the constructor's list is being written. */
     void follow(MemorySource source, CompletableFuture<MemoryResult> written) {
-        if (source.process()) {
-            written.thenRun(unwritten.get(rankOf.get(source.id()))::decrementAndGet);
-        }
+        rankOf(source).ifPresent(left -> written.thenRun(left::decrementAndGet));
+    }
+
+    /** How much of the rank is unwritten to which this memory belongs; empty: to none alone. */
+    private Optional<AtomicInteger> rankOf(MemorySource source) {
+        return Optional.ofNullable(source.process() ? rankOf.get(source.id()) : null).map(unwritten::get);
     }
 
     WriteProgress progress() {

@@ -24,13 +24,11 @@ final class Roots {
             CaptureRequest.Library own = new CaptureRequest.Library(inside, new int[0], new long[0], CaptureRequest.NONE);
             List<CaptureRequest.Library> descendants = new ArrayList<>();
             for (Map.Entry<LibraryConnection, Message.Quiesced> entry : owned.entrySet()) {
-                if (entry.getKey().rank() == rank.rank()) {
-                    CaptureRequest.Library library = library(entry.getKey(), entry.getValue());
-                    if (library.namespacePid() == inside) {
-                        own = library;
-                    } else {
-                        descendants.add(library);
-                    }
+                CaptureRequest.Library library = library(entry.getKey(), entry.getValue());
+                if (library.namespacePid() == inside) {
+                    own = library;
+                } else {
+                    descendants.add(library); // or another rank's: no two processes of the job have one pid
                 }
             }
             roots.add(new CaptureRequest.Root(rank.rank(), rank.hostPid(), own.ownedDescriptors(), own.ownedRanges(), own.controlDescriptor(),

@@ -115,7 +115,7 @@ final class Stop {
                 }
                 throw e;
             }
-            return frozen == null ? null : new Frozen(frozen.capture(), frozen.state(), frozen.takenAt(), watch.times());
+            return frozen == null ? null : new Frozen(frozen.capture(), frozen.state(), frozen.numbered(), frozen.takenAt(), watch.times());
         } finally {
             if (!resumed) {
                 gates.openAfterFailure();
@@ -134,7 +134,7 @@ final class Stop {
                 job.shepherd().expect(pid);
             }
             if (job.pmi().traffic() == traffic) {
-                return new Frozen(capture, agents, now, watch.times());
+                return new Frozen(capture, agents, job.numbers().all(), now, watch.times());
             }
         } catch (RuntimeException e) {
             capture.close();

@@ -13,6 +13,7 @@ import org.udckpt.job.diff.ProcessDiff;
 import org.udckpt.job.diff.RegionChange;
 import org.udckpt.job.diff.SharedDiff;
 import org.udckpt.job.look.KernelObjects.Named;
+import org.udckpt.job.store.ImageProcesses;
 import org.udckpt.process.model.ProcessState;
 
 /** {@code udckpt diff --json}; its schema is in docs/looking.md. */
@@ -26,11 +27,11 @@ final class DiffJson {
         root.put("same_job", diff.sameJob()).put("page_bytes", Pages.BYTES);
         pages(root, diff.pages());
         ArrayNode processes = root.putArray("processes");
-        diff.processes().forEach(process -> process(processes.addObject(), process));
+        diff.processes().forEach(process -> process(processes.addObject(), diff.newerProcesses(), process));
         ArrayNode fresh = root.putArray("new_processes");
-        diff.newProcesses().forEach(process -> process(fresh.addObject(), process));
+        diff.newProcesses().forEach(process -> process(fresh.addObject(), diff.newerProcesses(), process));
         ArrayNode gone = root.putArray("gone_processes");
-        diff.goneProcesses().forEach(process -> process(gone.addObject(), process));
+        diff.goneProcesses().forEach(process -> process(gone.addObject(), diff.olderProcesses(), process));
         ArrayNode shared = root.putArray("shared_memory");
         diff.shared().forEach(object -> shared(shared.addObject(), object));
         ArrayNode endpoints = root.putArray("endpoints");
@@ -47,12 +48,13 @@ final class DiffJson {
         node.putObject("pages").put("both", pages.both()).put("changed", pages.changed()).put("added", pages.added()).put("removed", pages.removed());
     }
 
-    private static void process(ObjectNode node, ProcessState process) {
-        node.put("rank", process.rank()).put("pid", process.pid()).put("name", process.name());
+    private static void process(ObjectNode node, ImageProcesses names, ProcessState process) {
+        names.rank(process).ifPresent(rank -> node.put("rank", rank));
+        node.put("pid", process.pid()).put("name", process.name());
     }
 
-    private static void process(ObjectNode node, ProcessDiff diff) {
-        process(node, diff.newer());
+    private static void process(ObjectNode node, ImageProcesses names, ProcessDiff diff) {
+        process(node, names, diff.newer());
         node.put("older_pid", diff.older().pid());
         pages(node, diff.pages());
         ArrayNode memory = node.putArray("memory");

@@ -12,7 +12,6 @@ import org.udckpt.job.diff.ProcessDiff;
 import org.udckpt.job.diff.RegionChange;
 import org.udckpt.job.diff.SharedDiff;
 import org.udckpt.job.report.Durations;
-import org.udckpt.process.model.ProcessState;
 
 /** {@code udckpt diff} for people: totals first, then what is not as it was. */
 final class DiffText {
@@ -36,9 +35,9 @@ final class DiffText {
         Pages pages = diff.pages();
         System.out.printf("pages      %d in both, %d of them changed (%s); %d added, %d removed; %s are new%n", pages.both(), pages.changed(), share(pages), pages.added(),
                 pages.removed(), Durations.bytes(pages.written() * Pages.BYTES));
-        diff.goneProcesses().forEach(process -> System.out.println("gone       " + name(process)));
-        diff.newProcesses().forEach(process -> System.out.println("new        " + name(process)));
-        diff.processes().forEach(DiffText::print);
+        diff.goneProcesses().forEach(process -> System.out.println("gone       " + diff.olderProcesses().name(process)));
+        diff.newProcesses().forEach(process -> System.out.println("new        " + diff.newerProcesses().name(process)));
+        diff.processes().forEach(this::print);
         diff.shared().stream().filter(DiffText::told).forEach(DiffText::print);
         diff.endpoints().forEach(DiffText::print);
     }
@@ -47,12 +46,8 @@ final class DiffText {
         return pages.both() == 0 ? "-" : String.format(Locale.ROOT, "%.1f%%", 100.0 * pages.changed() / pages.both());
     }
 
-    private static String name(ProcessState process) {
-        return "rank " + process.rank() + ", process " + process.pid() + " (" + process.name() + ")";
-    }
-
-    private static void print(ProcessDiff process) {
-        System.out.println(name(process.newer()));
+    private void print(ProcessDiff process) {
+        System.out.println(diff.newerProcesses().name(process.newer()));
         process.groups().stream().filter(group -> !group.pages().quiet()).forEach(DiffText::print);
         Pages quiet = process.groups().stream().map(Group::pages).filter(Pages::quiet).reduce(Pages.NONE, Pages::plus);
         System.out.printf("    %d pages elsewhere are as they were%n", quiet.both());

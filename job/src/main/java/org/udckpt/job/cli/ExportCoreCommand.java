@@ -19,8 +19,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code udckpt export-core}: a rank of a checkpoint as a core file for gdb. */
-@Command(name = "export-core", description = "Write a rank of a checkpoint as a core file, which gdb opens.")
+/** {@code udckpt export-core}: a process of a checkpoint as a core file for gdb. */
+@Command(name = "export-core", description = "Write a rank, or any process, of a checkpoint as a core file, which gdb opens.")
 final class ExportCoreCommand implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
@@ -28,13 +28,13 @@ final class ExportCoreCommand implements Callable<Integer> {
     @Mixin
     private KeyOption encrypted;
 
-    @Option(names = "--rank", required = true, paramLabel = "R", description = "the rank")
-    private int rank;
+    @Option(names = "--rank", paramLabel = "R", description = "the rank: its process with the verbs device, else its first")
+    private Integer rank;
 
-    @Option(names = "--pid", paramLabel = "P", description = "one of the rank's processes; default: its first")
+    @Option(names = "--pid", paramLabel = "P", description = "a process by its pid in the job ('inspect' lists them); with --rank, one of that rank")
     private Integer pid;
 
-    @Option(names = "--output", paramLabel = "FILE", description = "default: ./JOB-ID-rank-R.core (or -pid-P.core); never one that is there")
+    @Option(names = "--output", paramLabel = "FILE", description = "default: ./JOB-ID-rank-R.core, -pid-P.core; never one that is there")
     private String output;
 
     @Option(names = "--json", description = "as JSON, schema 1")
@@ -45,6 +45,9 @@ final class ExportCoreCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (rank == null && pid == null) {
+            throw new Failure(ExitCode.USAGE, "export-core: name a rank (--rank R) or a process (--pid P); 'udckpt inspect' lists them");
+        }
         ImageKey key = encrypted.key(common.settings());
         try (OpenImage open = OpenImage.open(image, key)) {
             ProcessState process = open.processes().one(rank, pid);
@@ -54,8 +57,7 @@ final class ExportCoreCommand implements Callable<Integer> {
             if (json) {
                 JsonOutput.print(describe(open, process, target, result));
             } else {
-                System.out.printf("%s: rank %d of %s, process %d (%s), %d threads, %s, %s of it on the disk%n", target, rank, open.name(), process.pid(),
-                        process.name(), result.threads(), Durations.bytes(result.length()), Durations.bytes(result.written()));
+                System.out.printf("%s: %s of %s, %d threads, %s, %s of it on the disk%n", target, open.processes().name(process), open.name(), result.threads(), Durations.bytes(result.length()), Durations.bytes(result.written()));
                 Messages.info("open it with: gdb " + process.executable() + " " + target);
             }
         }
@@ -66,7 +68,7 @@ final class ExportCoreCommand implements Callable<Integer> {
         if (output != null && output.isEmpty()) {
             throw new Failure(ExitCode.USAGE, "--output: the file's name is empty");
         }
-        String place = pid == null ? "rank-" + rank : "rank-" + rank + "-pid-" + pid;
+        String place = pid == null ? "rank-" + rank : rank == null ? "pid-" + pid : "rank-" + rank + "-pid-" + pid;
         Path target = Path.of(output != null ? output : open.state().row().name() + "-" + open.name() + "-" + place + ".core");
         Path directory = target.toAbsolutePath().getParent();
         if (directory == null || !Files.isDirectory(directory)) {
@@ -87,7 +89,8 @@ final class ExportCoreCommand implements Callable<Integer> {
 
     private ObjectNode describe(OpenImage open, ProcessState process, Path target, CoreExport.Result result) {
         ObjectNode root = JsonOutput.document().put("checkpoint", open.name()).put("file", target.toAbsolutePath().normalize().toString());
-        root.put("rank", rank).put("pid", process.pid()).put("executable", process.executable());
+        open.processes().rank(process).ifPresent(number -> root.put("rank", number));
+        root.put("pid", process.pid()).put("executable", process.executable());
         root.put("threads", result.threads()).put("segments", result.segments()).put("bytes", result.length()).put("stored_bytes", result.written());
         result.problems().forEach(root.putArray("problems")::add);
         return root;

@@ -8,6 +8,7 @@ import org.udckpt.job.look.CheckpointView;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.OpenImage;
+import org.udckpt.process.model.ProcessState;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -25,6 +26,9 @@ final class InspectCommand implements Callable<Integer> {
     @Option(names = "--rank", paramLabel = "R", description = "all of one rank: its threads, mappings and descriptors")
     private Integer rank;
 
+    @Option(names = "--pid", paramLabel = "P", description = "the same of one process")
+    private Integer pid;
+
     @Option(names = "--json", description = "as JSON, schema 1: always all")
     private boolean json;
 
@@ -36,13 +40,15 @@ final class InspectCommand implements Callable<Integer> {
         ImageKey key = encrypted.key(common.settings());
         try (OpenImage open = OpenImage.open(image, key)) {
             CheckpointView view = CheckpointView.of(open);
-            List<Integer> ranks = rank == null ? open.processes().ranks() : List.of(open.processes().of(rank).getFirst().rank());
+            List<ProcessState> chosen = pid != null ? List.of(open.processes().one(rank, pid)) : rank != null ? open.processes().of(rank) : open.processes().all();
             if (json) {
-                JsonOutput.print(InspectJson.of(view, ranks));
-            } else if (rank == null) {
-                new InspectText(view).print();
+                JsonOutput.print(InspectJson.of(view, chosen));
+            } else if (pid != null) {
+                new InspectRankText(view).print(chosen.getFirst());
+            } else if (rank != null) {
+                new InspectRankText(view).print(rank);
             } else {
-                new InspectRankText(view, rank).print();
+                new InspectText(view).print();
             }
             return ExitCode.DONE.value();
         } catch (IOException e) {

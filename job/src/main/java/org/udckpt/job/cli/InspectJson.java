@@ -12,23 +12,27 @@ import org.udckpt.job.look.ProcessView;
 import org.udckpt.job.look.RegionView;
 import org.udckpt.job.look.WriteTimes;
 import org.udckpt.job.store.Extents;
+import org.udckpt.job.store.ImageProcesses;
 import org.udckpt.job.store.JobRow;
 import org.udckpt.process.capture.PhaseTimes;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.KernelObject.SharedMemory;
+import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.trace.Registers;
 
 /** {@code udckpt inspect --json}; its schema is in docs/looking.md. */
 final class InspectJson {
     private final CheckpointView view;
+    private final ImageProcesses processes;
 
     private InspectJson(CheckpointView view) {
         this.view = view;
+        this.processes = view.image().processes();
     }
 
-    /** The whole checkpoint, with these ranks of it. */
-    static ObjectNode of(CheckpointView view, List<Integer> ranks) throws IOException {
+    /** The whole checkpoint, with these processes of it and the ranks to which they belong. */
+    static ObjectNode of(CheckpointView view, List<ProcessState> chosen) throws IOException {
         ObjectNode root = JsonOutput.document();
         ListCommand.describe(root, view.image().location().entry());
         InspectJson json = new InspectJson(view);
@@ -40,8 +44,8 @@ final class InspectJson {
         }
         json.writes(root.putArray("write_latency"));
         ArrayNode list = root.putArray("processes");
-        view.processes().stream().filter(process -> ranks.contains(process.state().rank())).forEach(process -> json.process(list.addObject(), process));
-        json.ranks(root.putArray("rank_details"), ranks);
+        view.views(chosen).forEach(process -> json.process(list.addObject(), process));
+        json.ranks(root.putArray("rank_details"), chosen.stream().flatMapToInt(process -> json.processes.rank(process).stream()).distinct().sorted().toArray());
         return root;
     }
 
@@ -83,12 +87,13 @@ final class InspectJson {
         }
     }
 
-    private void ranks(ArrayNode array, List<Integer> ranks) {
+    private void ranks(ArrayNode array, int[] ranks) {
         for (int rank : ranks) {
             ObjectNode node = array.addObject().put("rank", rank);
+            processes.mpiRank(rank).ifPresent(mpi -> node.put("mpi_rank", mpi));
             node.put("processes", view.of(rank).size()).put("threads", view.of(rank).stream().mapToInt(process -> process.threads().size()).sum());
             node.put("stored_bytes", view.of(rank).stream().mapToLong(ProcessView::stored).sum());
-            PhaseTimes times = view.capture(rank);
+            PhaseTimes times = view.capture(view.of(rank));
             if (times != null) {
                 node.putObject("capture_ns").put("stop", times.stopNs()).put("state", times.stateNs()).put("objects", times.objectsNs()).put("fork", times.forkNs())
                         .put("resume", times.resumeNs()).put("total", times.totalNs());
@@ -97,7 +102,8 @@ final class InspectJson {
     }
 
     private void process(ObjectNode node, ProcessView process) {
-        node.put("rank", process.state().rank()).put("pid", process.state().pid()).put("parent", process.state().parentPid()).put("name", process.state().name());
+        processes.rank(process.state()).ifPresent(rank -> node.put("rank", rank));
+        node.put("pid", process.state().pid()).put("parent", process.state().parentPid()).put("name", process.state().name());
         node.put("executable", process.state().executable()).put("directory", process.state().workingDirectory()).put("stored_bytes", process.stored());
         kinds(node.putArray("memory"), KindTotal.of(process.regions()));
         ObjectNode kinds = node.putObject("descriptor_kinds");

@@ -1,5 +1,6 @@
 package org.udckpt.job.cli;
 
+import java.util.List;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.job.look.CheckpointView;
 import org.udckpt.job.look.KernelObjects.Named;
@@ -8,20 +9,23 @@ import org.udckpt.job.look.ProcessView;
 import org.udckpt.job.report.Durations;
 import org.udckpt.process.trace.Registers;
 
-/** {@code udckpt inspect --rank} for people: all of one rank. */
+/** {@code udckpt inspect --rank} and {@code --pid} for people: all of one rank, or of one process. */
 final class InspectRankText {
     private final CheckpointView view;
-    private final int rank;
 
-    InspectRankText(CheckpointView view, int rank) {
+    InspectRankText(CheckpointView view) {
         this.view = view;
-        this.rank = rank;
     }
 
-    void print() {
-        System.out.printf("rank %d of %s%n", rank, view.image().name());
+    void print(int rank) {
+        System.out.printf("%s of %s%n", view.image().processes().name(rank), view.image().name());
         InspectText.endpoints(view.endpoints(rank));
         view.of(rank).forEach(this::process);
+    }
+
+    void print(ProcessState process) {
+        System.out.printf("%s of %s%n", view.image().processes().name(process), view.image().name());
+        view.views(List.of(process)).forEach(this::process);
     }
 
     private void process(ProcessView process) {

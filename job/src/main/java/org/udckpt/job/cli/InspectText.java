@@ -42,6 +42,10 @@ final class InspectText {
         KindTotal.of(view.regions()).forEach(total -> kind("          ", total));
         System.out.printf("objects    %s%n", counts(view.objects().kinds()));
         view.image().processes().ranks().forEach(this::rank);
+        if (!view.others().isEmpty()) {
+            System.out.printf("no rank%s%n", stop(view.others()));
+            view.others().forEach(this::process);
+        }
     }
 
     private void phases() {
@@ -72,11 +76,15 @@ final class InspectText {
     }
 
     private void rank(int rank) {
-        PhaseTimes times = view.capture(rank);
-        System.out.printf("rank %d%s%n", rank, times == null ? "" : ": stopped in " + Durations.format(times.stopNs()) + ", read in " + Durations.format(times.stateNs() + times.objectsNs())
-                + ", forked in " + Durations.format(times.forkNs()) + ", let go in " + Durations.format(times.resumeNs()));
+        System.out.printf("%s%s%n", view.image().processes().name(rank), stop(view.of(rank)));
         view.of(rank).forEach(this::process);
         endpoints(view.endpoints(rank));
+    }
+
+    private String stop(List<ProcessView> processes) {
+        PhaseTimes times = view.capture(processes);
+        return times == null ? "" : ": stopped in " + Durations.format(times.stopNs()) + ", read in " + Durations.format(times.stateNs() + times.objectsNs())
+                + ", forked in " + Durations.format(times.forkNs()) + ", let go in " + Durations.format(times.resumeNs());
     }
 
     private void process(ProcessView process) {

@@ -97,14 +97,24 @@ final class StatusCommand implements Callable<Integer> {
             System.out.printf("  %d checkpoints: stop median %.1f ms, worst %.1f ms%n", job.at("/checkpoints/complete").asLong(), stops.path("p50").asDouble(), stops.path("max").asDouble());
         }
         for (JsonNode rank : job.path("ranks")) {
-            System.out.printf("  rank %-4d pid %-8d host %-10s sends %d, rewritten %d, over connections %d, misses %d%n", rank.path("rank").asInt(), rank.path("pid").asInt(),
+            System.out.printf("  rank %-4d pid %-8d host %-10s sends %d, rewritten %d, over connections %d, misses %d%s%n", rank.path("rank").asInt(), rank.path("pid").asInt(),
                     rank.path("host").asText(), rank.at("/counters/ud_sends").asLong(), rank.at("/counters/ud_rewrites").asLong(),
                     rank.at("/counters/rc_sends").asLong(),
-                    rank.at("/counters/table_misses").asLong());
+                    rank.at("/counters/table_misses").asLong(), otherName(rank));
             for (JsonNode endpoint : rank.path("endpoints")) {
                 System.out.printf("    %s  job sees LID 0x%04x QPN 0x%06x   is LID 0x%04x QPN 0x%06x%n", endpoint.path("transport").asText(), endpoint.at("/virtual/lid").asInt(),
                         endpoint.at("/virtual/qpn").asInt(), endpoint.at("/real/lid").asInt(), endpoint.at("/real/qpn").asInt());
             }
         }
+        for (JsonNode process : job.path("processes")) {
+            if (!process.has("rank")) { // a launcher, its daemons
+                System.out.printf("  -         pid %-8d %s%n", process.path("pid").asInt(), process.path("name").asText());
+            }
+        }
+    }
+
+    /** What MPI calls the rank, where that is not its number. */
+    private static String otherName(JsonNode rank) {
+        return rank.path("mpi_rank").asInt(rank.path("rank").asInt()) == rank.path("rank").asInt() ? "" : "; MPI rank " + rank.path("mpi_rank").asInt();
     }
 }

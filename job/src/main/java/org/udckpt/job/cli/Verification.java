@@ -12,6 +12,7 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageTables;
+import org.udckpt.process.model.JobImage;
 
 /**
  * A checkpoint was read whole.
@@ -27,7 +28,9 @@ record Verification(Catalogue.Entry entry, long bytes, int files, long nanosecon
         try (CheckpointReader reader = location.open(key); ReadView view = new ReadView("verify " + location.entry().name())) {
             reader.verify(view::show);
             ImageTables.readState(reader);
-            ImageTables.readMemory(reader, ImageTables.readImage(reader));
+            JobImage image = ImageTables.readImage(reader);
+            ImageTables.readRanks(reader, image);
+            ImageTables.readMemory(reader, image);
             mark(location.entry());
             return new Verification(location.entry(), reader.manifest().storedBytes(), reader.manifest().files().size(), System.nanoTime() - begin, null);
         } catch (IOException | RuntimeException e) {

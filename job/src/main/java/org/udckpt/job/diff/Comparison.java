@@ -13,7 +13,7 @@ import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.ThreadState;
 
-/** Compares two checkpoints: ranks by their number, other processes by their pid. */
+/** Compares two checkpoints: the processes that {@code run} started by their number, all others by their pid. */
 public final class Comparison {
     private final OpenImage older;
     private final OpenImage newer;
@@ -51,7 +51,7 @@ public final class Comparison {
             objects.forEach((before, after) -> shared.add(new SharedDiff(before, after, pages(memory, before == null ? 0 : before.id(), after == null ? 0 : after.id()))));
         }
         boolean beside = older.location().parent().equals(newer.location().parent());
-        return new ImageDiff(name(older, beside), older.reader().manifest(), name(newer, beside), newer.reader().manifest(), sameJob(), List.copyOf(processes), List.copyOf(fresh),
+        return new ImageDiff(name(older, beside), older.reader().manifest(), older.processes(), name(newer, beside), newer.reader().manifest(), newer.processes(), sameJob(), List.copyOf(processes), List.copyOf(fresh),
                 List.copyOf(gone), List.copyOf(shared), EndpointComparison.changes(older, newer));
     }
 

@@ -2,18 +2,20 @@ package org.udckpt.job.diff;
 
 import java.util.List;
 import org.udckpt.image.Manifest;
+import org.udckpt.job.store.ImageProcesses;
 import org.udckpt.process.model.ProcessState;
 
 /**
  * What differs between two checkpoints.
  *
  * @param olderName its id; its directory, where the two are in different ones
+ * @param olderProcesses what each process of the older one is called; {@code newerProcesses} of the newer one
  * @param sameJob both are of one job; memory of different jobs is compared as well, by address, but has little in common
  * @param processes that are in both
  * @param newProcesses that are in the newer only; {@code goneProcesses} in the older only
  * @param shared objects whose contents the images hold
  */
-public record ImageDiff(String olderName, Manifest older, String newerName, Manifest newer, boolean sameJob, List<ProcessDiff> processes,
+public record ImageDiff(String olderName, Manifest older, ImageProcesses olderProcesses, String newerName, Manifest newer, ImageProcesses newerProcesses, boolean sameJob, List<ProcessDiff> processes,
         List<ProcessState> newProcesses, List<ProcessState> goneProcesses, List<SharedDiff> shared, List<EndpointChange> endpoints) {
     /** Of all processes and shared objects. */
     public Pages pages() {

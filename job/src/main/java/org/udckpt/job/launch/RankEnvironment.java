@@ -25,7 +25,7 @@ public final class RankEnvironment {
         this.layout = layout;
         this.addresses = addresses;
         // Another launcher's: a rank of ours must not talk to it (a job script under Slurm, a udckpt run inside mpiexec).
-        this.users.keySet().removeIf(name -> List.of("PMI_FD", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "MPI_LOCALRANKID", "PMI_PORT", "PMI_ID", "PMI_SPAWNED", "HYDI_CONTROL_FD", "PMIX_RANK", "PMIX_NAMESPACE").contains(name));
+        this.users.keySet().removeIf(name -> List.of("PMI_FD", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "MPI_LOCALRANKID", "PMI_PORT", "PMI_ID", "PMI_SPAWNED", "HYDI_CONTROL_FD", "PMIX_RANK", "PMIX_NAMESPACE", "OMPI_COMM_WORLD_RANK", "UDCKPT_RANK").contains(name));
         this.users.remove("UDCKPT_SHELL_OPEN_FILES"); // from the udckpt script to the shepherd
         this.users.remove("_JAVA_SR_SIGNUM", "16"); // from the udckpt script to the JVM
         restoreLocale();
@@ -46,7 +46,6 @@ public final class RankEnvironment {
         Map<String, String> all = new TreeMap<>(users);
         all.put("LD_PRELOAD", preload());
         all.put("UDCKPT_RUNTIME_DIR", runtime.path().toString());
-        all.put("UDCKPT_RANK", Integer.toString(rank));
         putDevice(all, rank);
         all.putIfAbsent("UDCKPT_VIRTUALIZE", "1");
         switch (launch) {
@@ -59,6 +58,7 @@ public final class RankEnvironment {
     }
 
     private void putManager(Map<String, String> all, int rank) {
+        all.put("UDCKPT_RANK", Integer.toString(rank));
         all.put("PMI_RANK", Integer.toString(rank));
         all.put("PMI_SIZE", Integer.toString(layout.ranks()));
         all.put("MPI_LOCALNRANKS", Integer.toString(layout.ranksPerHost().get(layout.hostOf(rank))));

@@ -32,7 +32,7 @@ public final class FirstLife {
      */
     public static Job start(Settings settings, Installation installation, String name, Launch launch, HostLayout layout,
             List<String> command, Map<String, String> environment) {
-        Job job = new Job(settings, new JobFacts(name, imageDirectory(settings, name), layout, command.stream().map(RawText::shown).toList(), 0, null), new AddressMap(), null);
+        Job job = new Job(settings, new JobFacts(name, imageDirectory(settings, name), launch, layout, command.stream().map(RawText::shown).toList(), 0, null), new AddressMap(), null);
         try {
             job.attach(Shepherd.start(installation.shepherd(), job.runtime().shepherdSocket(), job.shepherdListener()), installation.agentLibrary());
             RankEnvironment environments = new RankEnvironment(environment, installation, job.runtime(), launch, layout, job.hosts());

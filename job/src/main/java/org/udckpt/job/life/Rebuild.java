@@ -30,8 +30,9 @@ final class Rebuild {
     }
 
     private static Message.Rebuild order(Job job, LibraryConnection connection, long downtimeNs) {
-        HostAddress host = job.hosts().of(connection.rank());
-        return new Message.Rebuild(0, job.facts().generation(), host.lid(), host.lids(), host.qpnFirst(), host.qpnLast(), downtimeNs, Gid.ZERO, job.hosts().device(connection.rank()),
+        int place = job.placeOf(connection);
+        HostAddress host = job.hosts().of(place);
+        return new Message.Rebuild(0, job.facts().generation(), host.lid(), host.lids(), host.qpnFirst(), host.qpnLast(), downtimeNs, Gid.ZERO, job.hosts().device(place),
                 job.runtime().path().toString());
     }
 

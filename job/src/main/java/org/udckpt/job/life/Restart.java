@@ -16,6 +16,7 @@ import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.launch.Launch;
 import org.udckpt.job.launch.Shepherd;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
@@ -24,6 +25,7 @@ import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.RankRow;
 import org.udckpt.job.store.Tiers;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
@@ -39,7 +41,7 @@ public final class Restart {
     private static final Duration LIBRARY_TIMEOUT = Duration.ofSeconds(20);
 
     /** What the processes are made of. */
-    private record Contents(JobImage image, List<MemorySource> memory) {}
+    private record Contents(JobImage image, List<RankRow> ranks, List<MemorySource> memory) {}
 
     private final Settings settings;
     private final Installation installation;
@@ -56,7 +58,7 @@ public final class Restart {
         this.reader = reader;
         this.contents = beside(() -> {
             JobImage image = ImageTables.readImage(reader);
-            return new Contents(image, ImageTables.readMemory(reader, image));
+            return new Contents(image, ImageTables.readRanks(reader, image), ImageTables.readMemory(reader, image));
         });
     }
 
@@ -115,7 +117,7 @@ public final class Restart {
         if (layout.ranks() != state.layout().ranks()) {
             throw new Failure(ExitCode.USAGE, "--hosts " + layout.format() + " holds " + layout.ranks() + " ranks, but the image has " + state.layout().ranks());
         }
-        JobFacts facts = new JobFacts(name == null ? state.row().name() : name, imageDirectory(location), layout, state.row().words(), state.row().generation() + 1,
+        JobFacts facts = new JobFacts(name == null ? state.row().name() : name, imageDirectory(location), Launch.ofLabels(reader.manifest().labels()), layout, state.row().words(), state.row().generation() + 1,
                 state.row().namedRuntime());
         Job job = null;
         try {
@@ -165,6 +167,7 @@ public final class Restart {
     private void restore(Job job, Contents all) throws IOException, InterruptedException {
         JobImage image = all.image();
         int libraries = (int) image.objects().stream().filter(KernelObject.AgentConnection.class::isInstance).count();
+        job.expect(RankRow.numbered(all.ranks()));
         boolean pinned = libraries > 0 && !job.hosts().soft();
         Restored restored = Restorer.restore(image, all.memory(), new RestoredNode(job, phases), MemoryArrival.least(settings, pinned, refusal.join()));
         MemoryArrival arrival = MemoryArrival.begun(job, reader, restored.filling(), phases);

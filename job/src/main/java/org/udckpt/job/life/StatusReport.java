@@ -3,11 +3,14 @@ package org.udckpt.job.life;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.udckpt.address.Endpoint;
 import org.udckpt.address.VerbsAddress;
 import org.udckpt.job.agent.Job;
-import org.udckpt.job.agent.RankTable;
+import org.udckpt.job.agent.JobProcess;
+import org.udckpt.job.agent.JobRanks;
 import org.udckpt.job.checkpoint.Checkpointer;
 import org.udckpt.job.tiers.Drain;
 
@@ -30,14 +33,18 @@ final class StatusReport {
             node.putObject("lazy").put("bytes", job.filling().bytes()).put("missing", job.filling().missing());
         }
         ArrayNode ranks = node.putArray("ranks");
-        for (RankTable.Rank rank : job.ranks().ranks()) {
+        JobRanks now = job.jobRanks();
+        for (JobRanks.Rank rank : now.all()) {
             ObjectNode one = ranks.addObject();
-            one.put("rank", rank.rank());
+            one.put("rank", rank.number());
+            if (rank.mpiRank() >= 0) {
+                one.put("mpi_rank", rank.mpiRank());
+            }
             one.put("pid", rank.hostPid());
-            one.put("host", job.facts().layout().hostName(rank.rank()));
+            one.put("host", job.facts().layout().hostName(rank.root()));
             one.put("alive", rank.alive());
             ArrayNode endpoints = one.putArray("endpoints");
-            for (Endpoint endpoint : job.addresses().endpoints(rank.rank())) {
+            for (Endpoint endpoint : job.addresses().endpoints(rank.number())) {
                 ObjectNode entry = endpoints.addObject().put("transport", endpoint.transport().name());
                 address(entry.putObject("virtual"), endpoint.virtual());
                 if (endpoint.real() != null) {
@@ -47,7 +54,17 @@ final class StatusReport {
                 }
             }
         }
+        processes(node.putArray("processes"), now);
         return node;
+    }
+
+    /** All of the job, with the rank to which each belongs. */
+    private static void processes(ArrayNode node, JobRanks now) {
+        Map<Integer, OptionalInt> ranks = now.byProcess();
+        for (JobProcess process : now.processes()) {
+            ObjectNode one = node.addObject().put("pid", process.hostPid()).put("parent", process.parent()).put("name", process.name());
+            ranks.get(process.hostPid()).ifPresent(rank -> one.put("rank", rank));
+        }
     }
 
     private static void address(ObjectNode node, VerbsAddress address) {

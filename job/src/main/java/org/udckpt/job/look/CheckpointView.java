@@ -22,7 +22,7 @@ import org.udckpt.process.model.ThreadState;
  *
  * @param processes parents before their children
  * @param phases of the checkpoint
- * @param captures what the stop was spent on, by rank
+ * @param captures what the stop was spent on, of each process that {@code run} started and all below it
  * @param lifeStops how long the ranks stood still in this life of the job; null where the image does not say
  * @param writes all together first, then each stripe
  */
@@ -44,8 +44,20 @@ public record CheckpointView(OpenImage image, KernelObjects objects, List<Proces
                 image.reader().tableIfThere("rank-phases", PhaseTimes.class), ImageTables.readStopTimes(image.reader()).orElse(null), WriteTimes.read(image.reader()));
     }
 
+    /** A rank's, that with the verbs device first. */
     public List<ProcessView> of(int rank) {
-        return processes.stream().filter(process -> process.state().rank() == rank).toList();
+        return views(image.processes().of(rank));
+    }
+
+    /** Those that belong to no rank. */
+    public List<ProcessView> others() {
+        return views(image.processes().others());
+    }
+
+    /** The views of these processes, in their order. */
+    public List<ProcessView> views(List<ProcessState> states) {
+        Map<Integer, ProcessView> byPid = processes.stream().collect(Collectors.toMap(process -> process.state().pid(), process -> process));
+        return states.stream().map(state -> byPid.get(state.pid())).toList();
     }
 
     public List<RegionView> regions() {
@@ -56,8 +68,13 @@ public record CheckpointView(OpenImage image, KernelObjects objects, List<Proces
         return image.state().addresses().endpoints().stream().filter(endpoint -> endpoint.rank() == rank).toList();
     }
 
-    /** What the rank's stop was spent on; null where the image does not say. */
-    public PhaseTimes capture(int rank) {
-        return captures.stream().filter(times -> times.rank() == rank).findFirst().orElse(null);
+    /** What the stop was spent on of the tree that begins with one of these processes; null: with none, or the image does not say. */
+    public PhaseTimes capture(List<ProcessView> begins) {
+        for (ProcessView process : begins) {
+            if (process.state().parentPid() == 0) {
+                return captures.stream().filter(times -> times.rank() == process.state().rank()).findFirst().orElse(null);
+            }
+        }
+        return null;
     }
 }

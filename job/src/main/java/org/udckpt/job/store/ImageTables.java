@@ -67,6 +67,24 @@ public final class ImageTables {
         writer.table(ADDRESSES, AddressRow.class, List.of(new AddressRow(AddressMapFile.write(state.addresses()))));
     }
 
+    /** Which processes are ranks. */
+    public static void writeRanks(NodeWriter node, List<RankRow> ranks) throws IOException {
+        if (!ranks.isEmpty()) {
+            node.table(RankRow.TABLE, RankRow.class, ranks);
+        }
+    }
+
+    /** Those of {@code image}; empty in images that were made before this table was. */
+    public static List<RankRow> readRanks(CheckpointReader reader, JobImage image) throws IOException {
+        List<RankRow> ranks = reader.tableIfThere(RankRow.TABLE, RankRow.class);
+        try {
+            RankRow.check(ranks, image.processes());
+        } catch (BrokenTable broken) {
+            throw corrupt(reader, broken);
+        }
+        return ranks;
+    }
+
     public static void write(CheckpointWriter writer, StopTimesRow stops) throws IOException {
         writer.table(STOP_TIMES, StopTimesRow.class, List.of(stops));
     }

@@ -3,6 +3,7 @@ package org.udckpt.job.store;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.read.CheckpointReader;
@@ -17,9 +18,10 @@ import org.udckpt.process.model.MemorySource;
  * @param reader checks what it reads
  * @param state the agent's half
  * @param image the processes' half
+ * @param ranks which processes are ranks
  * @param memories by process (pid) and shared object (id)
  */
-public record OpenImage(ImageLocation location, CheckpointReader reader, JobState state, JobImage image, Map<MemoryKey, MemorySource> memories)
+public record OpenImage(ImageLocation location, CheckpointReader reader, JobState state, JobImage image, List<RankRow> ranks, Map<MemoryKey, MemorySource> memories)
         implements AutoCloseable {
 
     /** {@code process}: the id is a pid, else one of a SharedMemory. */
@@ -31,7 +33,7 @@ public record OpenImage(ImageLocation location, CheckpointReader reader, JobStat
         CheckpointReader reader = location.open(key);
         try {
             JobImage image = ImageTables.readImage(reader);
-            return new OpenImage(location, reader, ImageTables.readState(reader), image, memories(reader, image));
+            return new OpenImage(location, reader, ImageTables.readState(reader), image, ImageTables.readRanks(reader, image), memories(reader, image));
         } catch (IOException | RuntimeException e) {
             Failure failure = Failure.of("reading " + location.entry().name(), e);
             try {
@@ -65,7 +67,7 @@ public record OpenImage(ImageLocation location, CheckpointReader reader, JobStat
 
     /** The processes of the image. */
     public ImageProcesses processes() {
-        return new ImageProcesses(name(), image.processes());
+        return new ImageProcesses(name(), image.processes(), ranks);
     }
 
     @Override

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.image.table.RecordTable;
 import org.udckpt.job.store.MemoryRow;
+import org.udckpt.job.store.RankRow;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
@@ -67,6 +68,8 @@ class RefusedImageTest {
         lie(job, checkpoint, "descriptors", Descriptor.class, d -> new Descriptor(d.pid(), d.fd(), d.closeOnExec(), 1 << 20));
         lie(job, checkpoint, "memory", MemoryRow.class, m -> new MemoryRow(77, m.process(), m.id()));
         lie(job, checkpoint, "memory", MemoryRow.class, m -> new MemoryRow(m.number(), m.process(), m.id() + 1000));
+        lie(job, checkpoint, "ranks", RankRow.class, r -> new RankRow(r.pid() + 1, r.rank(), r.mpiRank(), r.verbs()));
+        lie(job, checkpoint, "ranks", RankRow.class, r -> new RankRow(r.pid(), -1, r.mpiRank(), r.verbs()));
         lie(job, checkpoint, "processes", ProcessState.class, p -> null);
     }
 

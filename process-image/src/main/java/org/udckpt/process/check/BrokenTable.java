@@ -5,7 +5,8 @@ public final class BrokenTable extends Exception {
     private static final long serialVersionUID = 1L;
     private final String table;
 
-    BrokenTable(String table, int row, String what) {
+    /** @param row counted from 0 */
+    public BrokenTable(String table, int row, String what) {
         super("row " + row + ": " + what);
         this.table = table;
     }

@@ -1,0 +1,68 @@
+package org.udckpt.job.store;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.udckpt.job.launch.Launch;
+import org.udckpt.process.check.BrokenTable;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.ud.RankNumbers;
+
+/**
+ * Rows of the table {@code ranks}: which processes of the image are ranks. Their children belong to them, unless they have rows of
+ * their own; who is below nobody with a row belongs to no rank (a launcher, its daemons). Images that were made before this table
+ * was have none: there the {@code rank} of each process says it.
+ *
+ * @param rank    its number, the same over all lives of the job
+ * @param mpiRank what its MPI launcher calls it; -1: nothing
+ * @param verbs   it has opened a verbs device; else it is what {@code run} started, and a process below it may have the same number
+ */
+public record RankRow(int pid, int rank, int mpiRank, boolean verbs) {
+    static final String TABLE = "ranks";
+    private static final int MOST = 1 << 24; // as many as the translation table tells apart
+    private static final int NONE = -1;
+
+    /** @param numbered the processes with a device */
+    public static List<RankRow> of(Launch launch, List<ProcessState> processes, List<RankNumbers.Rank> numbered) {
+        Map<Integer, RankNumbers.Rank> byPid = new HashMap<>();
+        numbered.forEach(rank -> byPid.put(rank.pid(), rank));
+        boolean rootsAreRanks = launch == Launch.RANKS || processes.stream().noneMatch(process -> byPid.containsKey(process.pid()));
+        List<RankRow> rows = new ArrayList<>();
+        for (ProcessState process : processes) {
+            RankNumbers.Rank rank = byPid.get(process.pid());
+            if (rank != null) {
+                rows.add(new RankRow(process.pid(), rank.number(), rank.mpiRank(), true));
+            } else if (rootsAreRanks && process.parentPid() == 0) {
+                rows.add(new RankRow(process.pid(), process.rank(), NONE, false));
+            }
+        }
+        return rows;
+    }
+
+    /** Those of them that have a device. */
+    public static List<RankNumbers.Rank> numbered(List<RankRow> rows) {
+        return rows.stream().filter(RankRow::verbs).map(row -> new RankNumbers.Rank(row.rank, row.pid, row.mpiRank)).toList();
+    }
+
+    /** @throws BrokenTable for what {@link #of} does not make */
+    static void check(List<RankRow> rows, List<ProcessState> processes) throws BrokenTable {
+        Set<Integer> pids = new HashSet<>();
+        processes.forEach(process -> pids.add(process.pid()));
+        Set<Integer> seen = new HashSet<>();
+        Set<Integer> verbs = new HashSet<>();
+        for (int i = 0; i < rows.size(); i++) {
+            RankRow row = rows.get(i);
+            String wrong = !pids.contains(row.pid) ? "there is no process " + row.pid
+                    : !seen.add(row.pid) ? "process " + row.pid + " has two rows"
+                    : row.rank < 0 || row.rank >= MOST ? "rank " + row.rank
+                    : row.mpiRank < NONE ? "MPI rank " + row.mpiRank
+                    : row.verbs && !verbs.add(row.rank) ? "two processes with a device are rank " + row.rank : null;
+            if (wrong != null) {
+                throw new BrokenTable(TABLE, i, wrong);
+            }
+        }
+    }
+}
