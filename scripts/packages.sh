@@ -67,6 +67,9 @@ install_nwchem() { install_beside_mpich nwchem-mpich; }
 # For the tests of its launcher (mpirun.openmpi).
 install_openmpi() { install_beside_mpich openmpi-bin libopenmpi-dev; }
 
+# Fortran coarrays over both MPIs, for the tests of process trees: 1 MB to fetch, 17 MB on the disk (most of it tests of their own).
+install_coarrays() { install_beside_mpich libcoarrays-mpich-dev libcoarrays-openmpi-dev; }
+
 # What brings Open MPI takes over Debian's alternatives; where MPICH was in charge it is put back.
 install_beside_mpich() {
     local before

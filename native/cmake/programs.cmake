@@ -36,6 +36,36 @@ if(MPICC)
       DEPENDS ${ROOT}/bench/src/main/c/stencil_cg.c ${MPI_HEADERS} VERBATIM)
     add_custom_target(openmpi_programs ALL DEPENDS ${output})
   endif()
+
+  # OpenSHMEM's compiler wrapper is one of Open MPI's.
+  find_program(OSHCC NAMES oshcc)
+  if(OSHCC)
+    set(source ${ROOT}/bench/src/main/shmem/symmetric_heap.c)
+    set(output ${CMAKE_BINARY_DIR}/programs/openmpi/symmetric_heap)
+    add_custom_command(OUTPUT ${output}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/programs/openmpi
+      COMMAND ${OSHCC} -O2 -g -Wall -Wextra -o ${output} ${source}
+      DEPENDS ${source} VERBATIM)
+    add_custom_target(shmem_programs ALL DEPENDS ${output})
+  endif()
+
+  # OpenCoarrays over each MPI. Its own wrappers (caf.mpich, caf.openmpi) name the library before the program that needs it, and take
+  # the libmpi.so of Debian's alternatives, which is the other MPI's: so the MPI's compiler wrapper, and its library by its place.
+  set(source ${ROOT}/bench/src/main/fortran/coarray_ring.f90)
+  foreach(mpi mpich openmpi)
+    find_program(FORTRAN_${mpi} NAMES mpifort.${mpi})
+    find_library(CAF_${mpi} NAMES caf_${mpi})
+    if(FORTRAN_${mpi} AND CAF_${mpi})
+      string(REGEX REPLACE "^mpich$" "" folder ${mpi})
+      set(output ${CMAKE_BINARY_DIR}/programs/${folder}/coarray_ring)
+      get_filename_component(place ${CAF_${mpi}} DIRECTORY)
+      add_custom_command(OUTPUT ${output}
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/programs/${folder}
+        COMMAND ${FORTRAN_${mpi}} -O2 -g -Wall -fcoarray=lib -o ${output} ${source} -L${place}/openmpi/lib ${CAF_${mpi}}
+        DEPENDS ${source} VERBATIM)
+      add_custom_target(coarray_programs_${mpi} ALL DEPENDS ${output})
+    endif()
+  endforeach()
 else()
   message(STATUS "no mpicc: the MPI programs of bench/ are not built (Debian: apt install mpich)")
 endif()

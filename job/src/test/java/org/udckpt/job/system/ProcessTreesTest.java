@@ -19,6 +19,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -33,16 +38,53 @@ class ProcessTreesTest {
     /** mpirun, its ranks and their terminals; the session directory in /tmp is gone when they come back, as after a reboot. */
     @Test
     void openMpi() throws Exception {
-        Path program = CommandLine.artifact("programs/openmpi/stencil_cg");
-        assumeTrue(Files.exists(program), "no mpicc.openmpi when this was built");
-        launcher("openmpi", List.of("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "2", "--mca", "orte_tmpdir_base", "@/session", "--mca", "pml", "ucx",
-                "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any", program.toString()), true);
+        Path program = openMpiProgram("stencil_cg");
+        launcher("openmpi", Stream.concat(mpirun("mpirun.openmpi", "--mca", "orte_tmpdir_base", "@/session", "--mca", "pml", "ucx",
+                "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"), Stream.of(program.toString())).toList(), true);
     }
 
     /** MPICH's own launcher: mpiexec, its proxy and the ranks, which speak PMI to the proxy. */
     @Test
     void hydra() throws Exception {
         launcher("hydra", List.of("mpiexec.hydra", "-n", "2", CommandLine.artifact("programs/stencil_cg").toString()), false);
+    }
+
+    /** Open MPI without UCX: its own user of verbs, with reliable connections, shared receive queues and a thread for events. */
+    @Test
+    void openIb() throws Exception {
+        Path program = openMpiProgram("stencil_cg");
+        launcher("openib", Stream.concat(mpirun("mpirun.openmpi"), Stream.of(program.toString())).toList(), Stream.concat(mpirun("mpirun.openmpi", "--mca", "pml", "ob1", "--mca", "btl", "openib,self", "--mca", "btl_openib_allow_ib", "1"),
+                Stream.of(program.toString())).toList(), false);
+    }
+
+    /** Debian's OpenSHMEM crashes at its end with its hooks for malloc, with or without us. */
+    @Test
+    void openShmem() throws Exception {
+        rounds("shmem", mpirun("oshrun", "--mca", "memory", "^patcher"), openMpiProgram("symmetric_heap"));
+    }
+
+    @Test
+    void coarraysOverOpenMpi() throws Exception {
+        rounds("coarray", mpirun("mpirun.openmpi", "--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"), openMpiProgram("coarray_ring"));
+    }
+
+    @Test
+    void coarraysOverMpich() throws Exception {
+        rounds("coarray", Stream.of("mpiexec.hydra", "-n", "2"), built("programs/coarray_ring", "libcoarrays-mpich-dev"));
+    }
+
+    private static Path openMpiProgram(String name) {
+        return built("programs/openmpi/" + name, "Open MPI's compilers, and for coarrays libcoarrays-openmpi-dev");
+    }
+
+    private static Path built(String name, String missing) {
+        Path program = CommandLine.artifact(name);
+        assumeTrue(Files.exists(program), () -> "not built for want of " + missing);
+        return program;
+    }
+
+    private static Stream<String> mpirun(String name, String... words) {
+        return Stream.concat(Stream.of(name, "--allow-run-as-root", "--oversubscribe", "-n", "2"), Stream.of(words));
     }
 
     @Test
@@ -137,24 +179,63 @@ class ProcessTreesTest {
         return Path.of(System.getProperty("udckpt.root"), "job/src/test/trees", name).toString();
     }
 
+    /** A program that prints a line each round, in which all that was sent so far shows; slow while the brake is there. */
+    private static void rounds(String name, Stream<String> launcher, Path program) throws Exception {
+        String ranks = program.getFileName().toString();
+        Tree tree = new Tree(Stream.concat(launcher, Stream.of(program.toString(), "150", "@/brake")).toList());
+        try (tree) {
+            String wanted = lines(tree.undisturbed());
+            Files.createFile(tree.file("brake"));
+            tree.start();
+            tree.await("round 10 ");
+            assertRanks(tree, ranks, false);
+            tree.checkpointAndKill();
+            String first = lines(tree.output());
+            tree.restart();
+            tree.await("round ");
+            assertRanks(tree, ranks, true);
+            tree.checkpointAndKill();
+            tree.restart();
+            Files.delete(tree.file("brake"));
+            tree.finish();
+            assertTrue(first.contains("round 10 ") && wanted.startsWith(first) && wanted.endsWith(lines(tree.output())), () -> name + ": not these lines:\n" + wanted + "\n" + first + "\n" + tree.text());
+            tree.good();
+        }
+    }
+
+    /** Without what UCX may say at the end of a coarray program, disturbed or not (a message that OpenCoarrays did not wait for). */
+    private static String lines(String output) {
+        return output.lines().filter(line -> !line.contains(" UCX  WARN ")).collect(Collectors.joining("\n", "", "\n"));
+    }
+
     /** Each byte of output is the same, and the ranks talk over other addresses than they think. */
     private static void launcher(String name, List<String> command, boolean session) throws Exception {
+        launcher(name, command, command, session);
+    }
+
+    /** @param alone the same work without udckpt, whose devices there are not then */
+    private static void launcher(String name, List<String> alone, List<String> command, boolean session) throws Exception {
+        String wanted;
+        try (Tree work = new Tree(alone, WORK)) {
+            wanted = work.undisturbed();
+            work.good();
+        }
         Tree tree = new Tree(command, WORK, "--brake", "@/brake");
         try (tree) {
-            String wanted = tree.undisturbed();
             Files.createFile(tree.file("brake"));
             tree.start();
             tree.await("solve 2 ");
-            assertEndpoints(tree, false);
+            assertRanks(tree, "stencil_cg", false);
             tree.checkpointAndKill();
             String first = tree.output();
             if (session) {
                 assertTrue(Files.isDirectory(tree.file("session")));
                 new ProcessBuilder("rm", "-rf", tree.file("session").toString()).start().waitFor();
             }
+            assertInspected(tree);
             tree.restart();
             tree.await("iteration"); // whichever solve the checkpoint met
-            assertEndpoints(tree, true);
+            assertRanks(tree, "stencil_cg", true);
             tree.checkpointAndKill(); // the next life's image, of a job with verbs objects that are not at their old addresses
             tree.restart();
             Files.delete(tree.file("brake"));
@@ -164,11 +245,16 @@ class ProcessTreesTest {
         }
     }
 
-    private static void assertEndpoints(Tree tree, boolean restarted) {
-        int endpoints = 0;
-        for (JsonNode rank : tree.status().path("ranks")) {
+    /** Each rank has a number, endpoints and counters of its own, the launcher has none. */
+    private static void assertRanks(Tree tree, String program, boolean restarted) throws Exception {
+        JsonNode status = tree.status();
+        Map<Integer, Integer> pids = new TreeMap<>();
+        for (JsonNode rank : status.path("ranks")) {
+            assertEquals(rank.path("rank"), rank.path("mpi_rank"), status::toString);
+            pids.put(rank.path("rank").asInt(), rank.path("pid").asInt());
+            assertTrue(rank.at("/counters/ud_sends").asLong() + rank.at("/counters/rc_sends").asLong() > 0, status::toString);
+            assertTrue(!rank.path("endpoints").isEmpty(), status::toString);
             for (JsonNode endpoint : rank.path("endpoints")) {
-                endpoints++;
                 JsonNode virtual = endpoint.path("virtual");
                 JsonNode real = endpoint.path("real");
                 if (restarted) {
@@ -179,6 +265,29 @@ class ProcessTreesTest {
                 }
             }
         }
-        assertEquals(2, endpoints, tree::text);
+        assertEquals(Set.of(0, 1), pids.keySet(), status::toString);
+        for (JsonNode process : status.path("processes")) {
+            String name = process.path("name").asText();
+            assertEquals(name.equals(program), process.has("rank"), status::toString);
+            if (process.has("rank")) {
+                assertEquals(pids.get(process.path("rank").asInt()), process.path("pid").asInt(), status::toString);
+            }
+        }
+    }
+
+    /** What the newest image says of ranks and launcher; each process can be named, and made a core of. */
+    private static void assertInspected(Tree tree) throws Exception {
+        JsonNode image = tree.json("inspect", tree.file("images").toString(), "--json");
+        assertEquals(2, image.path("ranks").asInt());
+        assertEquals(2, image.path("rank_details").size());
+        for (JsonNode process : image.path("processes")) {
+            assertEquals(process.path("name").asText().equals("stencil_cg"), process.has("rank"), () -> image.path("processes").toString());
+        }
+        int launcher = image.at("/processes/0/pid").asInt();
+        String rank = tree.output("export-core", tree.file("images").toString(), "--rank", "1", "--output", tree.file("rank.core").toString());
+        assertTrue(rank.contains(": rank 1, process ") && rank.contains("(stencil_cg)"), rank);
+        String first = tree.output("export-core", tree.file("images").toString(), "--pid", Integer.toString(launcher), "--output", tree.file("launcher.core").toString());
+        assertTrue(first.contains(": process " + launcher + " (mpi"), first);
+        assertTrue(tree.output("inspect", tree.file("images").toString(), "--pid", Integer.toString(launcher)).startsWith("process " + launcher + " (mpi"));
     }
 }

@@ -4,14 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.udckpt.job.command.CommandClient;
-import org.udckpt.job.runtime.RuntimeDirectory;
 
 /**
  * A command under {@code udckpt run} without ranks, through its lives, in a directory of its own that is kept when the test
@@ -139,9 +138,27 @@ final class Tree implements AutoCloseable {
         assertEquals(0, life.exitValue(), this::text);
     }
 
-    JsonNode status() {
-        try (CommandClient client = CommandClient.connect(new RuntimeDirectory(commands.runtime().resolve("tree")))) {
-            return client.ask(client.request("status"), _ -> { }).path("job");
+    /** With the counters, as a user has it. */
+    JsonNode status() throws Exception {
+        return json("status", "tree", "--json").at("/jobs/0");
+    }
+
+    /** What a command prints that ends with 0. */
+    String output(String... words) throws Exception {
+        Files.deleteIfExists(commands.output("looking"));
+        assertEquals(0, commands.run("looking", AWAIT_SECONDS, words), () -> text() + printed("looking"));
+        return Files.readString(commands.output("looking"));
+    }
+
+    JsonNode json(String... words) throws Exception {
+        return new ObjectMapper().readTree(output(words));
+    }
+
+    private String printed(String name) {
+        try {
+            return commands.printed(name);
+        } catch (IOException e) {
+            return e.toString();
         }
     }
 
