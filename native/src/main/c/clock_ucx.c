@@ -2,7 +2,8 @@
  * restart ("unhandled timeout"). Two steps keep its time even:
  *  - the data symbol ucs_arch_x86_enable_rdtsc, which libucs finds here first, is UCS_NO: it then asks
  *    gettimeofday (UCX 1.13, src/ucs/arch/x86_64/cpu.h);
- *  - gettimeofday leaves out the time that the job was down, for callers inside UCX's libraries only. */
+ *  - gettimeofday leaves out the time that the job was down, for callers inside UCX's libraries only. From then on it also
+ *    leaves out the time in which the process stood still: a debugger may have stopped it for hours. */
 #define _GNU_SOURCE
 #include "clock.h"
 #include <link.h>
@@ -16,6 +17,10 @@ enum { MAX_RANGES = 32 };
 static struct { uintptr_t start, end; } ranges[MAX_RANGES];
 static int range_count;
 static uint64_t downtime_ns;
+static uint64_t shown_ns; /* the last time that UCX saw */
+
+/* UCX looks at the time many times a second, in its own thread too: who has not for so long was stopped. */
+#define STANDSTILL_NS 5000000000ull
 
 static int is_ucx(const char *path)
 {
@@ -44,7 +49,20 @@ void clock_add_downtime(uint64_t nanoseconds)
     int count = 0;
     dl_iterate_phdr(add_library, &count);
     __atomic_store_n(&range_count, count, __ATOMIC_RELEASE);
-    __atomic_store_n(&downtime_ns, downtime_ns + nanoseconds, __ATOMIC_RELEASE);
+    if (!__atomic_load_n(&shown_ns, __ATOMIC_RELAXED)) /* else the downtime is a standstill like others, and may have been noticed already */
+        __atomic_store_n(&downtime_ns, downtime_ns + nanoseconds, __ATOMIC_RELEASE);
+}
+
+/* The time for UCX, without what it must not see. Whoever notices a standstill first takes it off for all. */
+static uint64_t even_time(uint64_t now)
+{
+    uint64_t down = __atomic_load_n(&downtime_ns, __ATOMIC_ACQUIRE);
+    uint64_t last = __atomic_load_n(&shown_ns, __ATOMIC_RELAXED);
+    while (last && now - down > last && now - down - last > STANDSTILL_NS)
+        if (__atomic_compare_exchange_n(&downtime_ns, &down, now - last, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            down = now - last;
+    __atomic_store_n(&shown_ns, now - down, __ATOMIC_RELAXED);
+    return now - down;
 }
 
 static int inside_ucx(uintptr_t caller)
@@ -62,9 +80,9 @@ __attribute__((visibility("default"))) int gettimeofday(struct timeval *restrict
     if (zone)
         memset(zone, 0, sizeof(struct timezone)); /* as glibc does: the kernel keeps no time zone */
     clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t down = __atomic_load_n(&downtime_ns, __ATOMIC_ACQUIRE);
+    uint64_t down = __atomic_load_n(&downtime_ns, __ATOMIC_RELAXED);
     if (__builtin_expect(down != 0, 0) && inside_ucx((uintptr_t)__builtin_return_address(0))) {
-        uint64_t nanoseconds = now.tv_sec * 1000000000ull + now.tv_nsec - down;
+        uint64_t nanoseconds = even_time(now.tv_sec * 1000000000ull + now.tv_nsec);
         now.tv_sec = nanoseconds / 1000000000;
         now.tv_nsec = nanoseconds % 1000000000;
     }

@@ -316,6 +316,15 @@ static bool is_lost(const struct soft_rc *rc, uint64_t now)
     return now - rc->progress_at > (wait > GIVE_UP_SOONEST * (uint64_t) MS ? wait : GIVE_UP_SOONEST * (uint64_t) MS);
 }
 
+/* The engine comes every few milliseconds. Where it comes a second late, this process stood still (a debugger, SIGSTOP), and nobody can
+ * say whether the peer has answered: it gets the time to. */
+static void forgive_standstill(struct soft_rc *rc, uint64_t now)
+{
+    uint64_t late = now - rc->retry_at;
+    if (late > GIVE_UP_SOONEST * (uint64_t) MS)
+        rc->progress_at += late;
+}
+
 void soft_rc_tick(struct soft_rc *rc, uint64_t now)
 {
     if (soft_rc_state(rc) != IBV_QPS_RTS)
@@ -327,10 +336,12 @@ void soft_rc_tick(struct soft_rc *rc, uint64_t now)
         rc->retry_at = now + rc->retry_after;
     } else if (rc->una == rc->next || now < rc->retry_at) {
         return;
-    } else if (is_lost(rc, now)) {
-        soft_rc_send_failed(rc, IBV_WC_RETRY_EXC_ERR);
-        return;
     } else {
+        forgive_standstill(rc, now);
+        if (is_lost(rc, now)) {
+            soft_rc_send_failed(rc, IBV_WC_RETRY_EXC_ERR);
+            return;
+        }
         soft_rc_go_back(rc);
         rc->probing = true;
         rc->retry_after = rc->retry_after < RETRY_MOST / 2 ? 2 * rc->retry_after : RETRY_MOST;
