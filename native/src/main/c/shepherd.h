@@ -39,6 +39,7 @@ void children_kill_expected(void);
 int children_kill_stubs(void);
 void children_kill_roots(void);
 void children_kill_all(void);
+void children_continue_all(void);
 int job_code(void);
 void job_set_code(int code);
 void shepherd_exit(void) __attribute__((noreturn)); /* kills what is left, exits with the job's code */

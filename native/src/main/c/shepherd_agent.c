@@ -12,6 +12,7 @@
 static int agent = -1;
 static char line[SHEPHERD_LINE];
 static size_t used;
+static bool standing; /* the agent has stopped processes of the job (SIGSTOP) */
 
 void agent_attach(int fd) { agent = fd; }
 int agent_fd(void) { return agent; }
@@ -35,6 +36,7 @@ void agent_say(const char *format, ...) {
 static void agent_gone(void) {
   close(agent);
   agent = -1;
+  if (standing) children_continue_all(); /* the agent stopped them while a debugger had one of them: nobody else ends that */
   lazy_lost();
   children_kill_expected();
   if (children_kill_stubs() > 0)
@@ -70,7 +72,7 @@ static void send_signal(long signal, long host_pid) {
 
 static void command(const char *text) {
   static const struct { const char *name; int numbers; } table[] = {
-      {"spawn ", 1}, {"stub ", 1}, {"pmi ", 1}, {"taken ", 1}, {"signal ", 1}, {"expect ", 1}, {"go", 0}, {"quit", 0}, {"lazy", 0}, {"clock ", 1}};
+      {"spawn ", 1}, {"stub ", 1}, {"pmi ", 1}, {"taken ", 1}, {"signal ", 1}, {"expect ", 1}, {"go", 0}, {"quit", 0}, {"lazy", 0}, {"clock ", 1}, {"standing ", 1}};
   long value = 0, other = 0;
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     size_t length = strlen(table[i].name);
@@ -89,6 +91,7 @@ static void command(const char *text) {
       case 7: shepherd_exit();
       case 8: lazy_open(); return;
       case 9: clock_set(value); return;
+      case 10: standing = value != 0; return;
     }
   }
   agent_say("error unknown command: %.200s", text);

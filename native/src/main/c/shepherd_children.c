@@ -122,6 +122,11 @@ void children_kill_all(void) {
   if (namespaces_restored()) kill(-1, SIGKILL);
 }
 
+/* As above; SIGCONT does nothing to who is not stopped, and has no handler for it. */
+void children_continue_all(void) {
+  if (namespaces_restored()) kill(-1, SIGCONT);
+}
+
 /* Zombies included; none is taken. __WALL, since a rank's clone(2) may have chosen another signal than SIGCHLD. */
 static bool children_left(void) {
   siginfo_t info;

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.CountersFile;
 import org.udckpt.address.HostAddress;
@@ -56,6 +57,7 @@ public final class Job implements AutoCloseable {
     private Runnable beforeNextLife = () -> { };
     private volatile Shepherd shepherd;
     private volatile Filling filling = Filling.NOTHING;
+    private volatile BooleanSupplier terminalTaken = () -> false;
 
     /**
      * Opens everything but the ranks.
@@ -191,6 +193,9 @@ public final class Job implements AutoCloseable {
 
     /** As under mpiexec, the second ^C is no question any more: the job may catch the first. */
     private void userSignal(int number) {
+        if (Signals.fromKeys(number) && terminalTaken.getAsBoolean()) {
+            return; // the debugger has got it too, as all of the terminal's foreground group have
+        }
         askedEnd.signal(number);
         if (number != Signals.SIGINT) {
             signal(number);
@@ -201,6 +206,11 @@ public final class Job implements AutoCloseable {
             Messages.error("INT (^C) came again: ending the job by force", null);
             ranks.end(FORCED_CODE);
         }
+    }
+
+    /** While this says so, the keys of the terminal that make signals mean somebody else than the job. */
+    public void terminal(BooleanSupplier taken) {
+        terminalTaken = taken;
     }
 
     private void signal(int number) {

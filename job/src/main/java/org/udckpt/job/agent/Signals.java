@@ -65,6 +65,11 @@ public final class Signals {
         });
     }
 
+    /** Whether a terminal sends this one for a key, to its foreground group: ^C, ^\\. */
+    static boolean fromKeys(int number) {
+        return number == SIGINT || number == SIGQUIT;
+    }
+
     private static long ignored() {
         try {
             for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {

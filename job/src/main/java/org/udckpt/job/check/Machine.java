@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
+import org.udckpt.job.debug.GdbCommand;
 import org.udckpt.job.launch.DeviceChoice;
 import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.Failure;
@@ -31,6 +32,7 @@ public final class Machine {
         findings.add(lazyRestart());
         findings.add(devices());
         findings.add(mpi());
+        findings.add(debugging());
         findings.add(openFiles());
         findings.add(storage("runtime", RuntimeDirectory.base(settings)));
         findings.add(storage("images", Path.of(settings.text(Option.DIR).isEmpty() ? "." : settings.text(Option.DIR)).toAbsolutePath()));
@@ -116,6 +118,14 @@ public final class Machine {
         String device = output.lines().filter(line -> line.startsWith("MPICH Device:") || line.startsWith("MPICH device:")).map(line -> line.replaceAll(".*\\s", "")).findFirst().orElse("unknown");
         return device.contains("ucx") || device.equals("unknown") ? Finding.ok("MPI", "MPICH " + version + ", " + device)
                 : new Finding("MPI", Finding.State.NOTE, "MPICH " + version + ", device " + device, "only ch4:ucx talks to the soft fabric");
+    }
+
+    private static Finding debugging() throws IOException {
+        if (!GdbCommand.found(GdbCommand.DEFAULT)) {
+            return new Finding("debugging", Finding.State.NOTE, "no gdb in PATH", "apt install gdb; 'restart --debug' and 'bisect' need it");
+        }
+        return Files.readString(Path.of("/proc/filesystems")).contains("\toverlay\n") ? Finding.ok("debugging", "gdb, overlayfs")
+                : new Finding("debugging", Finding.State.NOTE, "gdb, but no overlayfs", "modprobe overlay; 'bisect' lets jobs run again over it");
     }
 
     private static Finding openFiles() throws IOException {

@@ -87,6 +87,7 @@ final class Stop {
             throw new Failure(ExitCode.BUSY, "a rank of job " + job.facts().name() + " has ended: it is too late for a checkpoint");
         }
         List<LibraryConnection> connections = List.copyOf(job.control().connections());
+        Tracers.refuse(job.ranks().ranks());
         Gates gates = new Gates(connections, job.settings().duration(Option.QUIESCE_TIMEOUT));
         boolean resumed = false;
         watch.start();

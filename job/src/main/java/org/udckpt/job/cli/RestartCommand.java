@@ -1,13 +1,17 @@
 package org.udckpt.job.cli;
 
 import java.util.concurrent.Callable;
+import org.udckpt.job.agent.Job;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
+import org.udckpt.job.debug.Debugger;
 import org.udckpt.job.launch.DeviceChoice;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.life.Lives;
+import org.udckpt.job.life.Onlooker;
 import org.udckpt.job.life.Restart;
+import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Keys;
@@ -20,7 +24,10 @@ import picocli.CommandLine.Parameters;
 @Command(name = "restart", description = "Continue a job from a checkpoint, in the foreground.")
 final class RestartCommand implements Callable<Integer> {
     @Mixin
-    private CommonOptions common;
+    private MessageOptions common;
+
+    @Mixin
+    private DebugOptions debug;
 
     @picocli.CommandLine.Option(names = "--name", description = "the job's name; default: as before")
     private String name;
@@ -42,7 +49,7 @@ final class RestartCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Settings settings = checkpoints.over(common.settings()).flag(Option.DEVICE, device).flag(Option.LAZY, lazy).checked();
+        Settings settings = checkpoints.over(common.settings(debug.traces())).flag(Option.DEVICE, device).flag(Option.LAZY, lazy).checked();
         if (checkpoints.tiers() == null) {
             ImageLocation.tiers(image).ifPresent(tiers -> settings.flag(Option.TIERS, tiers.format())); // it goes on where it was
         }
@@ -55,6 +62,17 @@ final class RestartCommand implements Callable<Integer> {
             settings.flag(Option.TIERS, ""); // the site's, and the job was not there
         }
         Installation installation = Installation.find(settings);
-        return Lives.run(settings, installation, location, () -> Restart.start(settings, installation, location, name, layout));
+        Debugger debugger = debug.debugger();
+        if (debugger == null) {
+            return Lives.run(settings, installation, location, () -> Restart.start(settings, installation, location, name, layout));
+        }
+        if (settings.count(Option.RESTART_ON_FAILURE) > 0) {
+            Messages.info("the job is not restarted when it fails: it is in a debugger");
+        }
+        try (Job job = Restart.start(settings, installation, location, name, layout, new Onlooker(debugger, null))) {
+            int code = job.await();
+            debugger.await(); // who looks at the end of a rank may have more to ask
+            return code;
+        }
     }
 }

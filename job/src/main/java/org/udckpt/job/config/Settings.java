@@ -10,6 +10,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.udckpt.job.report.ExitCode;
@@ -130,9 +131,18 @@ public final class Settings {
 
     /** Zero or more; {@code 90s}, {@code 10m}, {@code 500ms}; a bare number is seconds. */
     public Duration duration(Option option) {
-        Matcher matcher = DURATION.matcher(text(option));
+        return duration(text(option), wanted -> bad(option, wanted));
+    }
+
+    /** Of a flag that is no setting. */
+    public static Duration duration(String text, String flag) {
+        return duration(text, wanted -> new Failure(ExitCode.USAGE, flag + ": '" + text + "' is not a value for it; give " + wanted));
+    }
+
+    private static Duration duration(String text, Function<String, Failure> bad) {
+        Matcher matcher = DURATION.matcher(text);
         if (!matcher.matches()) {
-            throw bad(option, "a duration such as 500ms, 30s, 10m, 2h");
+            throw bad.apply("a duration such as 500ms, 30s, 10m, 2h");
         }
         try {
             long count = Long.parseLong(matcher.group(1));
@@ -146,7 +156,7 @@ public final class Settings {
             duration.toNanos(); // what users of it count in
             return duration;
         } catch (ArithmeticException | NumberFormatException e) {
-            throw bad(option, "a shorter duration");
+            throw bad.apply("a shorter duration");
         }
     }
 

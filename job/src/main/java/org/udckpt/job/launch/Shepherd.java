@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
@@ -48,18 +49,19 @@ public final class Shepherd implements AutoCloseable {
 
     /** Starts it for the first life of a job. */
     public static Shepherd start(Path program, Path socket, ShepherdListener listener) {
-        return start(List.of(program.toString(), socket.toString()), socket, true, listener);
+        return start(List.of(program.toString(), socket.toString()), UnaryOperator.identity(), socket, true, listener);
     }
 
     /**
      * Starts it as pid 1 of fresh namespaces.
      *
      * @param named the runtime directory that the job's environment names; whoever looks for it finds this socket's instead
+     * @param streams sets the job's standard streams; those that it leaves are this process's
      * @throws Failure with the reason, when this system does not let it have these namespaces
      */
-    public static Shepherd startRestoring(Path program, Path socket, String named, ShepherdListener listener) {
+    public static Shepherd startRestoring(Path program, Path socket, String named, UnaryOperator<ProcessBuilder> streams, ShepherdListener listener) {
         List<String> command = List.of(program.toString(), socket.toString(), "--restore", CLOCK_LATER, named);
-        Shepherd shepherd = start(command, socket, false, listener);
+        Shepherd shepherd = start(command, streams, socket, false, listener);
         try {
             shepherd.awaitReady();
             return shepherd;
@@ -69,10 +71,10 @@ public final class Shepherd implements AutoCloseable {
         }
     }
 
-    private static Shepherd start(List<String> command, Path socket, boolean ready, ShepherdListener listener) {
+    private static Shepherd start(List<String> command, UnaryOperator<ProcessBuilder> streams, Path socket, boolean ready, ShepherdListener listener) {
         Process process;
         try {
-            ProcessBuilder builder = new ProcessBuilder(new ArrayList<>(command)).inheritIO();
+            ProcessBuilder builder = streams.apply(new ProcessBuilder(new ArrayList<>(command)).inheritIO());
             builder.environment().remove("LD_PRELOAD"); // static; a preload of the user's is for the ranks
             process = builder.start();
         } catch (IOException e) {
@@ -159,6 +161,11 @@ public final class Shepherd implements AutoCloseable {
     /** With restore: the stubs are ranks from here on. */
     public void go() {
         tell("go");
+    }
+
+    /** With restore: whether processes of the job are in a stop of this process's making, which it is to end if this process ends. */
+    public void standing(boolean some) {
+        tell("standing " + (some ? 1 : 0));
     }
 
     /** To every root process (and to its process group, if it leads one). */

@@ -143,7 +143,7 @@ public final class Lives {
 
     private Optional<Job> restart(ImageLocation location) throws InterruptedException {
         try {
-            Job job = Restart.start(settings, installation, location, name, layout, RestartPhases.sinceNow());
+            Job job = Restart.start(settings, installation, location, name, layout, Onlooker.NONE, RestartPhases.sinceNow());
             began = Instant.now();
             between.awaitEnd(Duration.ZERO).ifPresent(signal -> job.end(endedBy(signal))); // it came too early for the new processes
             return Optional.of(job);

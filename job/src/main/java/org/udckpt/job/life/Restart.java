@@ -22,6 +22,7 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.ImageProcesses;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.Keys;
@@ -39,6 +40,7 @@ import org.udckpt.ud.LibraryConnection;
 /** Starts a job from a checkpoint: the next of its lives. */
 public final class Restart {
     private static final Duration LIBRARY_TIMEOUT = Duration.ofSeconds(20);
+    private static final Duration FOR_EVER = Duration.ofDays(3650);
 
     /** What the processes are made of. */
     private record Contents(JobImage image, List<RankRow> ranks, List<MemorySource> memory) {}
@@ -49,8 +51,10 @@ public final class Restart {
     private final CompletableFuture<String> refusal;
     private final CompletableFuture<Contents> contents;
     private final RestartPhases phases;
+    private final Onlooker onlooker;
 
-    private Restart(Settings settings, Installation installation, CheckpointReader reader, CompletableFuture<String> refusal, RestartPhases phases) {
+    private Restart(Settings settings, Installation installation, CheckpointReader reader, CompletableFuture<String> refusal, RestartPhases phases, Onlooker onlooker) {
+        this.onlooker = onlooker;
         this.refusal = refusal;
         this.phases = phases;
         this.settings = settings;
@@ -80,17 +84,23 @@ public final class Restart {
      *
      * @param name null: as before
      * @param layout null: as before
+     * @param onlooker {@link Onlooker#NONE}, or who has it for looking at it; a debugger ends with the job, and must be waited for before the job is closed
      */
-    public static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout) {
-        return start(settings, installation, location, name, layout, RestartPhases.sinceLaunch());
+    public static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout, Onlooker onlooker) {
+        return start(settings, installation, location, name, layout, onlooker, RestartPhases.sinceLaunch());
     }
 
-    static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout, RestartPhases phases) {
+    /** With nobody who looks. */
+    public static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout) {
+        return start(settings, installation, location, name, layout, Onlooker.NONE);
+    }
+
+    static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout, Onlooker onlooker, RestartPhases phases) {
         String what = "restart from " + location.entry().directory();
         CompletableFuture<String> refusal = beside(Support::refusal); // also links the system calls, for everything after
         try {
             CheckpointReader reader = location.open(Keys.user(settings));
-            Restart restart = new Restart(settings, installation, reader, refusal, phases);
+            Restart restart = new Restart(settings, installation, reader, refusal, phases, onlooker);
             try {
                 restart.checkMachine();
                 return restart.run(location, name, layout); // the job needs the reader until all memory is in
@@ -124,10 +134,14 @@ public final class Restart {
             AddressMap addresses = state.addresses().nextLife();
             job = new Job(settings, facts, addresses, state.pmi());
             job.owns(reader);
-            job.attach(Shepherd.startRestoring(installation.shepherd(), job.runtime().shepherdSocket(), facts.namedRuntime(), job.shepherdListener()), installation.agentLibrary());
+            job.attach(Shepherd.startRestoring(installation.shepherd(), job.runtime().shepherdSocket(), facts.namedRuntime(), onlooker::streams, job.shepherdListener()), installation.agentLibrary());
             phases.reached("namespaces");
             Contents all = join(contents);
             phases.reached("tables");
+            if (onlooker.debugger() != null) {
+                job.owns(onlooker.debugger()).choose(new ImageProcesses(location.entry().name(), all.image().processes(), all.ranks()));
+                job.terminal(onlooker.debugger()::hasTerminal);
+            }
             restore(job, all);
             Messages.info("the ranks run: " + phases);
             Service.open(job, installation.library());
@@ -147,6 +161,9 @@ public final class Restart {
     }
 
     private Path imageDirectory(ImageLocation location) {
+        if (onlooker.trial() != null) {
+            return onlooker.trial().resolve("checkpoints");
+        }
         return Tiers.of(settings).map(tiers -> tiers.fast().path()).orElse(location.parent());
     }
 
@@ -169,21 +186,38 @@ public final class Restart {
         int libraries = (int) image.objects().stream().filter(KernelObject.AgentConnection.class::isInstance).count();
         job.expect(RankRow.numbered(all.ranks()));
         boolean pinned = libraries > 0 && !job.hosts().soft();
-        Restored restored = Restorer.restore(image, all.memory(), new RestoredNode(job, phases), MemoryArrival.least(settings, pinned, refusal.join()));
+        Restored restored = Restorer.restore(image, all.memory(), new RestoredNode(job, phases, onlooker), lazyFrom(pinned));
         MemoryArrival arrival = MemoryArrival.begun(job, reader, restored.filling(), phases);
+        if (onlooker.debugger() != null) {
+            onlooker.debugger().keepTogether(restored.hostPids(), job.shepherd()::standing);
+        }
         Map<Integer, Integer> hostPids = restored.hostPids();
         for (ProcessState process : image.processes()) {
             if (process.parentPid() == 0) {
                 job.ranks().started(process.rank(), hostPids.get(process.pid()));
             }
         }
-        if (libraries > 0) {
-            awaitLibraries(job, libraries, arrival);
+        if (libraries > 0 && awaitLibraries(job, libraries, arrival)) {
             long downtime = Math.max(0, System.currentTimeMillis() * 1_000_000L - image.clocks().realtimeNs());
-            Rebuild.all(job, restored(job), downtime, settings.duration(Option.REBUILD_TIMEOUT), arrival);
+            rebuild(job, downtime, arrival);
             phases.reached("verbs");
         }
         arrival.follow();
+    }
+
+    /** What a debugger touches must be there: the kernel does not let it wait for memory (docs/lazy-restart.md). */
+    private long lazyFrom(boolean pinned) {
+        return onlooker.patient() ? Long.MAX_VALUE : MemoryArrival.least(settings, pinned, refusal.join());
+    }
+
+    private void rebuild(Job job, long downtime, MemoryArrival arrival) {
+        try {
+            Rebuild.all(job, restored(job), downtime, onlooker.patient() ? FOR_EVER : settings.duration(Option.REBUILD_TIMEOUT), arrival);
+        } catch (RuntimeException e) {
+            if (!onlooker.patient() || !job.ranks().ending()) { // who ends a rank in the debugger wants no more than that
+                throw e;
+            }
+        }
     }
 
     /** Not those that opened their first device a moment ago, in this life. */
@@ -191,15 +225,20 @@ public final class Restart {
         return job.control().connections().stream().filter(connection -> connection.generation() != job.facts().generation()).toList();
     }
 
-    private static void awaitLibraries(Job job, int libraries, MemoryArrival arrival) throws InterruptedException {
+    /** False: the job has ended, in the debugger. */
+    private boolean awaitLibraries(Job job, int libraries, MemoryArrival arrival) throws InterruptedException {
         long deadline = System.nanoTime() + LIBRARY_TIMEOUT.toNanos();
         while (restored(job).size() < libraries) {
             arrival.check();
-            if (System.nanoTime() > deadline) {
+            if (onlooker.patient() && (job.ranks().ending() || !job.ranks().allAlive())) {
+                return false;
+            }
+            if (!onlooker.patient() && System.nanoTime() > deadline) {
                 throw new Failure(ExitCode.TIMEOUT, "only " + restored(job) + " of " + libraries + " restored processes answered within "
                         + LIBRARY_TIMEOUT.toSeconds() + " s");
             }
             Thread.sleep(1);
         }
+        return true;
     }
 }

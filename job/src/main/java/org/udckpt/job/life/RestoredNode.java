@@ -2,11 +2,15 @@ package org.udckpt.job.life;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.udckpt.job.agent.Job;
+import org.udckpt.process.restore.PrivateFiles;
 import org.udckpt.process.restore.RestoreTarget;
 
 /** Where the restorer puts the processes: this job's shepherd and sockets. */
-record RestoredNode(Job job, RestartPhases phases) implements RestoreTarget {
+record RestoredNode(Job job, RestartPhases phases, Onlooker onlooker) implements RestoreTarget {
     private static final Duration JOIN = Duration.ofSeconds(10);
 
     @Override
@@ -40,6 +44,25 @@ record RestoredNode(Job job, RestartPhases phases) implements RestoreTarget {
     @Override
     public void go() {
         job.shepherd().go();
+    }
+
+    @Override
+    public Set<Integer> handedOver() {
+        return onlooker.debugger() == null ? Set.of() : onlooker.debugger().chosen();
+    }
+
+    @Override
+    public void awaitRelease(Map<Integer, Integer> hostPids) {
+        if (onlooker.debugger() != null) {
+            phases.reached("processes complete");
+            onlooker.debugger().hold(job.runtime().path(), hostPids);
+            phases.reached("debugger");
+        }
+    }
+
+    @Override
+    public PrivateFiles.Place changes() {
+        return onlooker.trial() == null ? null : new PrivateFiles.Place(onlooker.trial().resolve("files").toString(), List.of(job.runtime().path().toString()));
     }
 
     @Override

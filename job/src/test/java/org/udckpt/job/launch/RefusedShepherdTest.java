@@ -39,7 +39,7 @@ class RefusedShepherdTest {
                 lost.set(true);
             }
         };
-        Failure failure = assertThrows(Failure.class, () -> Shepherd.startRestoring(refused, directory.resolve("s"), "", listener).close());
+        Failure failure = assertThrows(Failure.class, () -> Shepherd.startRestoring(refused, directory.resolve("s"), "", java.util.function.UnaryOperator.identity(), listener).close());
         assertEquals(ExitCode.UNSUPPORTED, failure.code(), failure.getMessage());
         assertTrue(failure.getMessage().contains("namespace"), failure.getMessage());
         assertFalse(lost.get());

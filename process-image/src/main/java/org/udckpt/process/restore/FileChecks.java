@@ -78,11 +78,15 @@ final class FileChecks {
         return (file.flags() & ACCESS) != Syscall.O_RDONLY;
     }
 
-    /** What was written after the checkpoint goes away again: the job is about to write it once more. */
-    void cutBack() {
+    /**
+     * What was written after the checkpoint goes away again: the job is about to write it once more.
+     *
+     * @param root of the file system as the job sees it; "": as this process does
+     */
+    void cutBack(String root) {
         for (KernelObject.OpenFile file : files) {
-            if (writable(file) && stat(file.path(), "has open").size() > file.size()) {
-                int fd = Files.open(file.path(), Syscall.O_RDWR);
+            if (writable(file) && stat(root + file.path(), "has open").size() > file.size()) {
+                int fd = Files.open(root + file.path(), Syscall.O_RDWR);
                 try {
                     LinuxError.check(Syscall.call(Syscall.FTRUNCATE, fd, file.size()), "cut " + file.path() + " back to " + file.size() + " bytes");
                 } finally {

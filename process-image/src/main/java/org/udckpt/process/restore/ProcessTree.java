@@ -51,6 +51,9 @@ final class ProcessTree {
             hole = first ? Hole.find(image, layout) : hole;
             Puppet puppet = Puppet.seize(root.rank(), root.pid(), hostPid, layout.systemCallInstruction(hostPid), hole);
             if (first) {
+                if (target.changes() != null) {
+                    PrivateFiles.mount(image, target.changes(), puppet);
+                }
                 terminals.make(puppet);
             }
             grow(root, puppet);

@@ -1,6 +1,8 @@
 package org.udckpt.process.restore;
 
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
 
 /** Where a job is restored to: the shepherd that is pid 1 of its namespaces (docs/interfaces.md), and its new agent. */
 public interface RestoreTarget {
@@ -27,6 +29,24 @@ public interface RestoreTarget {
 
     /** The shepherd's {@code go}: the processes are complete and will outlive this one. */
     void go();
+
+    /** Processes, by their pids in the image, whose tracer somebody else is going to be (a debugger): see {@link #awaitRelease}. */
+    default Set<Integer> handedOver() {
+        return Set.of();
+    }
+
+    /**
+     * All processes are complete, and none has run an instruction. Those of {@link #handedOver} are stopped by SIGSTOP, and have no tracer; the others
+     * stand still until this returns. When it throws, all are killed.
+     *
+     * @param hostPids pid of each process in its namespace -> its pid here
+     */
+    default void awaitRelease(Map<Integer, Integer> hostPids) {}
+
+    /** Where changes of files go, in the place of the files: see {@link PrivateFiles}. Null: files are changed. */
+    default PrivateFiles.Place changes() {
+        return null;
+    }
 
     /** A phase of the restore has ended. */
     default void reached(String phase) {}

@@ -83,6 +83,7 @@ public final class Restorer {
     private Restored run(FileChecks files) {
         boolean complete = false;
         Map<Integer, Puppet> puppets = Map.of();
+        FirstInstruction start = null;
         try (lazy; Pages pages = new Pages(); TcpObjects tcp = new TcpObjects(image); PacketObjects packets = new PacketObjects(image)) {
             tcp.make();
             packets.make();
@@ -90,17 +91,22 @@ public final class Restorer {
             puppets = tree.build();
             target.reached("processes");
             List<Threads> threads = build(puppets, pages, tcp, packets);
-            files.cutBack();
+            files.cutBack(target.changes() == null ? "" : PrivateFiles.seenBy(puppets.values().iterator().next()));
             threads.forEach(Threads::setRegisters);
             stopStopped(puppets);
+            start = new FirstInstruction(threads, target);
+            start.hold();
             target.go();
-            threads.forEach(Threads::letGo);
+            start.letGo();
             target.reached("threads");
             complete = true;
             return new Restored(puppets.values().stream().collect(Collectors.toMap(Puppet::pid, Puppet::hostPid)), lazy.keep());
         } finally {
             if (!complete) {
                 tree.stubs().forEach(Restorer::kill);
+                if (start != null) {
+                    start.handedOver().forEach(Restorer::kill);
+                }
             }
             puppets.values().forEach(Puppet::close);
         }

@@ -30,6 +30,11 @@ final class Threads {
         }
     }
 
+    /** Whose they are. */
+    Puppet puppet() {
+        return puppet;
+    }
+
     /** When memory is filled: what the kernel keeps for each thread. */
     void describe(ProcessState process) {
         for (Thread thread : threads) {

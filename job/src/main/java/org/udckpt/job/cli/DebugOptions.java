@@ -1,0 +1,72 @@
+package org.udckpt.job.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Stack;
+import org.udckpt.job.debug.Debugger;
+import org.udckpt.job.debug.GdbCommand;
+import org.udckpt.job.debug.Selection;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import picocli.CommandLine.IParameterConsumer;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+/** Flags of {@code restart} about gdb. */
+final class DebugOptions {
+    private static final String TRACES = "";
+
+    @Option(names = "--debug", arity = "0..1", paramLabel = "RANK[,RANK|pid:PID...]", parameterConsumer = IfProcesses.class,
+            description = "hold the whole job before its first instruction, with these processes in gdb; without any: print stack traces and what normally goes without saying")
+    private String debug;
+
+    @Option(names = "--debug-script", paramLabel = "FILE", description = "with --debug: gdb runs these commands, and ends with them; else it asks, on the terminal")
+    private Path script;
+
+    @Option(names = "--gdb", paramLabel = "COMMAND", description = "with --debug: the debugger, with options of yours; default: gdb")
+    private String gdb;
+
+    boolean traces() {
+        return TRACES.equals(debug);
+    }
+
+    /** Null: none is wanted. */
+    Debugger debugger() {
+        boolean wanted = debug != null && !traces();
+        if (!wanted && (script != null || gdb != null)) {
+            throw new Failure(ExitCode.USAGE, (script != null ? "--debug-script" : "--gdb") + " goes with --debug RANK: say which ranks gdb is to have");
+        }
+        return wanted ? new Debugger(Selection.parse(debug), new GdbCommand(words(gdb), commands(), script == null, System.err)) : null;
+    }
+
+    /** Of the flag {@code --gdb}, separated by spaces. */
+    static List<String> words(String gdb) {
+        return Arrays.asList((gdb == null ? GdbCommand.DEFAULT : gdb.strip()).split("\\s+"));
+    }
+
+    private List<String> commands() {
+        if (script == null) {
+            return List.of();
+        }
+        if (!Files.isReadable(script) || Files.isDirectory(script)) {
+            throw new Failure(ExitCode.NOT_FOUND, "--debug-script: no file " + script + " that can be read");
+        }
+        try {
+            return Files.readAllLines(script);
+        } catch (IOException e) {
+            throw Failure.of("reading --debug-script " + script, e);
+        }
+    }
+
+    /** The next word is this option's when it names processes: a directory is the command's own argument. */
+    static final class IfProcesses implements IParameterConsumer {
+        @Override
+        public void consumeParameters(Stack<String> words, ArgSpec option, CommandSpec command) {
+            option.setValue(!words.isEmpty() && Selection.matches(words.peek()) ? words.pop() : TRACES);
+        }
+    }
+}

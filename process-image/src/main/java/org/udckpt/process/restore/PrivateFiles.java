@@ -1,0 +1,139 @@
+package org.udckpt.process.restore;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject.OpenFile;
+import org.udckpt.process.model.KernelObject.SharedMemory;
+import org.udckpt.process.model.MemoryKind;
+import org.udckpt.process.model.ProcessState;
+
+/**
+ * Lets a job change files without changing them: over each directory in which it works, or has a file open for writing, lies another one in the
+ * job's mount namespace (overlayfs; Linux, Documentation/filesystems/overlayfs.rst), which takes what is written. Other directories, and file systems
+ * that are mounted below those, are as always.
+ */
+public final class PrivateFiles {
+    /**
+     * Where the changes go.
+     *
+     * @param directory an empty one on a file system with extended attributes; to be removed when the job has ended
+     * @param except what stays as it is, also below those directories: absolute paths of directories
+     */
+    public record Place(String directory, List<String> except) {}
+
+    private static final int MOUNT = 165, MKDIR = 83, MS_BIND = 4096, O_PATH = 010000000, ACCESS = 3;
+    private static final Set<String> MEMORY_AND_DEVICES = Set.of("/", "/dev", "/proc", "/sys", "/dev/shm");
+    /** mount(2) takes a page of options. */
+    private static final int OPTIONS_MOST = 4095, ENAMETOOLONG = 36;
+    private static final Pattern OCTAL = Pattern.compile("\\\\([0-7]{3})");
+
+    private final Place place;
+    private final Puppet maker;
+
+    private PrivateFiles(Place place, Puppet maker) {
+        this.place = place;
+        this.maker = maker;
+    }
+
+    /** Where this process sees what {@code puppet} sees as the root directory (proc_pid_root(5)). */
+    static String seenBy(Puppet puppet) {
+        return "/proc/" + puppet.hostPid() + "/root";
+    }
+
+    /** Before any process of the job has opened or entered anything; {@code maker} shares its mount namespace with all others. */
+    static void mount(JobImage image, Place place, Puppet maker) {
+        new PrivateFiles(place, maker).mount(directories(image));
+    }
+
+    /** In which the job writes, outermost first; without those of memory and devices, which are the job's own or nobody's. */
+    static List<String> directories(JobImage image) {
+        Set<String> all = new TreeSet<>(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
+        image.processes().stream().map(ProcessState::workingDirectory).forEach(all::add);
+        for (var object : image.objects()) {
+            if (object instanceof OpenFile file && file.backing() == 0 && (file.flags() & ACCESS) != Syscall.O_RDONLY) {
+                all.add(parent(file.path()));
+            } else if (object instanceof SharedMemory memory && memory.kind() == MemoryKind.DISK_FILE) {
+                all.add(parent(memory.path()));
+            }
+        }
+        all.removeIf(directory -> MEMORY_AND_DEVICES.contains(directory) || directory.startsWith("/proc/") || directory.startsWith("/sys/"));
+        return List.copyOf(all);
+    }
+
+    private static String parent(String path) {
+        int slash = path.lastIndexOf('/');
+        return slash <= 0 ? "/" : path.substring(0, slash);
+    }
+
+    /** An open directory that comes back to its place when another one lies over those above it. */
+    private record Kept(String path, long descriptor) {}
+
+    private void mount(List<String> directories) {
+        List<String> covered = new ArrayList<>();
+        List<Kept> kept = new ArrayList<>();
+        Set<String> stay = new TreeSet<>(place.except());
+        stay.addAll(mountPoints());
+        for (String path : stay) {
+            if (directories.stream().anyMatch(directory -> path.startsWith(directory + "/"))) {
+                kept.add(new Kept(path, maker.call("open " + path, Syscall.OPEN, maker.string(path), O_PATH, 0)));
+            }
+        }
+        for (String directory : directories) {
+            boolean done = covered.stream().anyMatch(above -> directory.equals(above) || directory.startsWith(above + "/")
+                    && kept.stream().noneMatch(mount -> mount.path().startsWith(above + "/") && (directory + "/").startsWith(mount.path() + "/")));
+            if (!done) {
+                cover(directory, covered.size());
+                covered.add(directory);
+                kept.stream().filter(mount -> mount.path().startsWith(directory + "/")).forEach(this::putBack);
+            }
+        }
+        kept.forEach(mount -> maker.call("close", Syscall.CLOSE, mount.descriptor()));
+    }
+
+    private void cover(String directory, int number) {
+        String own = place.directory() + "/" + number;
+        for (String part : new String[] {own, own + "/changed", own + "/work"}) {
+            maker.call("make " + part, MKDIR, maker.string(part), 0700);
+        }
+        String options = "lowerdir=" + escaped(directory) + ",upperdir=" + escaped(own + "/changed") + ",workdir=" + escaped(own + "/work")
+                + (Syscall.call(107 /* geteuid */) == 0 ? "" : ",userxattr");
+        long result = options.length() > OPTIONS_MOST ? -ENAMETOOLONG
+                : maker.tryCall(MOUNT, maker.string("overlay"), maker.string(directory), maker.string("overlay"), 0, maker.string(options));
+        if (result < 0) {
+            throw maker.unsupported("the files in " + directory + " cannot be kept as they are (overlayfs: " + LinuxError.name((int) -result)
+                    + "); this needs a kernel with overlayfs, and for changes a file system with extended attributes");
+        }
+    }
+
+    /** By the open directory's own link, since its path leads into what lies over it now. */
+    private void putBack(Kept mount) {
+        maker.call("keep " + mount.path(), MOUNT, maker.string("/proc/self/fd/" + mount.descriptor()), maker.string(mount.path()), 0, MS_BIND, 0);
+    }
+
+    private static String escaped(String path) {
+        return path.replaceAll("([\\\\,:])", "\\\\$1");
+    }
+
+    /** Of this process's namespace, of which the job's is a copy; spaces and the like are octal there (proc_pid_mountinfo(5)). */
+    private static List<String> mountPoints() {
+        List<String> points = new ArrayList<>();
+        for (String line : Proc.text("/proc/self/mountinfo").split("\n")) {
+            points.add(unescaped(line.split(" ")[4]));
+        }
+        return points;
+    }
+
+    private static String unescaped(String point) {
+        return OCTAL.matcher(point).replaceAll(octal -> Matcher.quoteReplacement(String.valueOf((char) Integer.parseInt(octal.group(1), 8))));
+    }
+}
