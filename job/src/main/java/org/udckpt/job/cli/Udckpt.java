@@ -19,7 +19,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "  test        The whole test suite.", "  bench       Benchmarks; 'udckpt bench' lists them.", "", "docs/exit-codes.md has the exit codes."})
 public final class Udckpt implements Runnable {
     private static final List<Class<?>> VERBS = List.of(RunCommand.class, CheckpointCommand.class, RestartCommand.class, StatusCommand.class,
-            ListCommand.class, InspectCommand.class, DiffCommand.class, VerifyCommand.class, ExportCoreCommand.class, CheckCommand.class, ConfigCommand.class, CommandLine.HelpCommand.class);
+            ListCommand.class, InspectCommand.class, DiffCommand.class, VerifyCommand.class, ExportCoreCommand.class, BisectCommand.class, CheckCommand.class, ConfigCommand.class, CommandLine.HelpCommand.class);
 
     @Spec
     private CommandSpec spec;

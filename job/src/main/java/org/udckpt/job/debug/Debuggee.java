@@ -48,6 +48,6 @@ record Debuggee(ProcessState state, String called, int hostPid) {
 
     /** As messages name it. */
     String name() {
-        return called + ", here " + hostPid + ",";
+        return called + ", here " + hostPid;
     }
 }

@@ -33,6 +33,7 @@ public final class Debugger implements AutoCloseable {
     /** And what each is called; from before the restore on. */
     private final Map<ProcessState, String> chosen = new LinkedHashMap<>();
     private volatile Process gdb;
+    private volatile boolean expired;
     private Thread output;
     private Thread together;
 
@@ -73,7 +74,7 @@ public final class Debugger implements AutoCloseable {
             start(script);
             awaitAttached(debuggees, attached);
             if (command.interactive()) {
-                Messages.info(names(debuggees) + " is in gdb, before the first instruction; the whole job stands still until 'continue'");
+                Messages.info("in gdb, before the first instruction: " + names(debuggees) + "; the whole job stands still until 'continue'");
             }
             long[] before = debuggees.stream().mapToLong(Debuggee::ran).toArray();
             Files.createFile(go);
@@ -135,13 +136,13 @@ public final class Debugger implements AutoCloseable {
     }
 
     private static String names(List<Debuggee> debuggees) {
-        return debuggees.stream().map(Debuggee::name).collect(Collectors.joining(" "));
+        return debuggees.stream().map(Debuggee::name).collect(Collectors.joining(", and "));
     }
 
     private void awaitAttached(List<Debuggee> debuggees, Path attached) throws InterruptedException {
         while (!Files.exists(attached)) {
             if (gdb.waitFor(LOOK_MS, TimeUnit.MILLISECONDS) && !Files.exists(attached)) {
-                throw new Failure(ExitCode.IO, "gdb (" + command.program() + ") ended with code " + gdb.exitValue() + " before it had " + names(debuggees) + " see what it says above");
+                throw new Failure(ExitCode.IO, "gdb (" + command.program() + ") ended with code " + gdb.exitValue() + " before it had " + names(debuggees) + "; see what it says above");
             }
         }
     }
@@ -164,9 +165,15 @@ public final class Debugger implements AutoCloseable {
 
     private void end(Process started) {
         if (started.isAlive()) {
-            Messages.warn("gdb is ended after " + limit.toSeconds() + " s");
+            expired = true;
             started.destroy();
+            CompletableFuture.delayedExecutor(END_SECONDS, TimeUnit.SECONDS).execute(started::destroyForcibly);
         }
+    }
+
+    /** Whether it was ended since its time was up. */
+    public boolean expired() {
+        return expired;
     }
 
     /** Whether a person uses it, on the terminal. */

@@ -1,0 +1,48 @@
+package org.udckpt.job.bisect;
+
+import java.util.List;
+
+/**
+ * What is asked of a process in each checkpoint, and then while it runs again.
+ *
+ * @param rank of the process; null: any, there is a pid
+ * @param pid null: the rank's own
+ * @param expression as gdb evaluates it, in the language of the frame; true is what is not zero
+ * @param frame a function on the stack whose variables it names; null: the innermost frame, which is enough for what is not local
+ * @param place where it is looked at when the job runs again, as gdb names places; null: whenever its value changes
+ */
+public record Question(Integer rank, Integer pid, String expression, String frame, String place) {
+    static final String TRUE = "@udckpt true", FALSE = "@udckpt false", BEGIN = "@udckpt begin", RUNNING = "@udckpt running", STOPPED = "@udckpt stopped";
+
+    /** Commands for the core file; {@code thread} is gdb's number. */
+    List<String> inCore(int thread) {
+        return List.of("thread " + thread, select(), "if (" + expression + ")", "echo \\n" + TRUE + "\\n", "else", "echo \\n" + FALSE + "\\n", "end");
+    }
+
+    /** Commands for the process that runs again: until it is true, or the process has ended; then what is to be seen there. */
+    List<String> inProcess() {
+        return List.of(select(),
+                place == null ? "watch " + expression : "break " + place + " if " + expression,
+                "set $udckpt_more = 1",
+                "while $udckpt_more",
+                "echo \\n" + RUNNING + "\\n",
+                "continue",
+                "if !$_isvoid($_exitcode) || !$_isvoid($_exitsignal)",
+                "set $udckpt_more = 0",
+                "else",
+                "if (" + expression + ")",
+                "set $udckpt_more = 0",
+                "end",
+                "end",
+                "end",
+                "if $_isvoid($_exitcode) && $_isvoid($_exitsignal)",
+                "echo \\n" + STOPPED + "\\n",
+                "backtrace",
+                "info locals",
+                "end");
+    }
+
+    private String select() {
+        return frame == null ? "frame" : "frame function " + frame;
+    }
+}

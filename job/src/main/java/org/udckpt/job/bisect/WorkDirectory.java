@@ -1,0 +1,52 @@
+package org.udckpt.job.bisect;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+
+/** A directory for what a search writes, for its owner's eyes only; gone afterwards. */
+public record WorkDirectory(Path path) implements AutoCloseable {
+    /** @param parent null: the system's directory for temporary files */
+    public static WorkDirectory in(Path parent) {
+        try {
+            if (parent != null && !Files.isDirectory(parent)) {
+                throw new Failure(ExitCode.NOT_FOUND, "--work: no directory " + parent);
+            }
+            Path made = parent == null ? Files.createTempDirectory("udckpt-bisect") : Files.createTempDirectory(parent, "udckpt-bisect");
+            return new WorkDirectory(made.toAbsolutePath());
+        } catch (IOException e) {
+            throw Failure.of("making a directory for core files", e);
+        }
+    }
+
+    /** For the files that the job changes: see {@link org.udckpt.job.life.Onlooker}. */
+    Path trial() throws IOException {
+        Path trial = Files.createDirectories(path.resolve("trial"));
+        Files.createDirectories(trial.resolve("files"));
+        return trial;
+    }
+
+    @Override
+    public void close() {
+        if (!delete(path.toFile())) {
+            Messages.warn("not all of " + path + " could be removed; remove it by hand");
+        }
+    }
+
+    /** Overlayfs leaves directories that nobody may read. */
+    private static boolean delete(File file) {
+        if (Files.isDirectory(file.toPath(), java.nio.file.LinkOption.NOFOLLOW_LINKS)) {
+            file.setReadable(true);
+            file.setExecutable(true);
+            File[] entries = file.listFiles();
+            for (File entry : entries == null ? new File[0] : entries) {
+                delete(entry);
+            }
+        }
+        return file.delete();
+    }
+}

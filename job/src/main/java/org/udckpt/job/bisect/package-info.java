@@ -1,0 +1,2 @@
+/** In which checkpoint of a run something is true for the first time, and at which statement it became so (docs/debugging.md). */
+package org.udckpt.job.bisect;

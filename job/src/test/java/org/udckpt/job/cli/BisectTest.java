@@ -1,0 +1,119 @@
+package org.udckpt.job.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * {@code udckpt bisect} of an MPI job whose program has a planted bug (job/src/test/c/overrun.c): in step 2500 rank 1 overwrites a value.
+ * Checkpoints were taken each second, most of them hold only what changed.
+ */
+@Timeout(300)
+class BisectTest {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int STEP = 2500;
+    private static final String WHEN = "field.budget != 1000";
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void theStatementThatOverwritesAValue() throws Exception {
+        try (Udckpts udckpts = new Udckpts(directory)) {
+            runWithCheckpoints(udckpts);
+            String log = Files.readString(directory.resolve("log"));
+            FileTime written = Files.getLastModifiedTime(directory.resolve("log"));
+            Path work = Files.createDirectory(directory.resolve("work"));
+            Udckpts.Result found = udckpts.run("bisect", images(), "--rank", "1", "--when", WHEN, "--json", "--work", work.toString(), "--limit", "2m");
+            assertEquals(0, found.code(), found.toString());
+            JsonNode said = JSON.readTree(found.output());
+            String report = said.path("report").asText();
+            assertTrue(report.matches("(?s).*Hardware watchpoint 1: field.budget != 1000.*Old value = 0.*New value = 1.*"), report);
+            assertTrue(report.matches("(?s).*#0 +fill \\(.*#1 .* advance \\(step=.*" + STEP + ", count=.*#2 .* main \\(.*"), report);
+            assertTrue(report.contains("\ni = "), report);
+            assertEquals(log, Files.readString(directory.resolve("log")), "the job that ran again has written to its files");
+            assertEquals(written, Files.getLastModifiedTime(directory.resolve("log")));
+            assertEquals(0, work.toFile().list().length, "files are left in " + List.of(work.toFile().list()));
+            assertEquals(List.of(), List.of(udckpts.runtime().toFile().list()));
+            withoutTheNewest(udckpts, said.path("first_true").asText());
+            assertNever(udckpts);
+        }
+    }
+
+    /** Ends when two checkpoints have the wrong value. */
+    private void runWithCheckpoints(Udckpts udckpts) throws Exception {
+        Udckpts.Running job = udckpts.start("run", "-n", "2", "--name", "overrun", "--dir", images(), "--interval", "1s", "--",
+                Udckpts.program("overrun"), Integer.toString(STEP), directory.resolve("log").toString(), directory.resolve("finish").toString());
+        while (!job.soFar().output().contains("step " + (STEP + 50) + "\n")) {
+            assertTrue(job.isAlive(), () -> text(job));
+            Thread.sleep(20);
+        }
+        int now = taken();
+        while (taken() < now + 3) { // one may have been under way, and another be it still
+            assertTrue(job.isAlive(), () -> text(job));
+            Thread.sleep(20);
+        }
+        Path finish = Files.createFile(directory.resolve("finish"));
+        Udckpts.Result end = job.await(60);
+        Files.delete(finish);
+        assertEquals(0, end.code(), end.toString());
+        assertTrue(end.output().contains("budget " + STEP + ", 0 sums wrong"), end.toString());
+    }
+
+    private int taken() {
+        String[] names = Path.of(images()).toFile().list((_, name) -> name.matches("ckpt-\\d+"));
+        return names == null ? 0 : names.length;
+    }
+
+    /** A damaged checkpoint is named and passed over. */
+    private void withoutTheNewest(Udckpts udckpts, String first) throws Exception {
+        List<Path> all = new ArrayList<>();
+        try (var entries = Files.list(Path.of(images()))) {
+            entries.filter(path -> path.getFileName().toString().matches("ckpt-\\d+")).sorted().forEach(all::add);
+        }
+        try (RandomAccessFile manifest = new RandomAccessFile(all.getLast().resolve("manifest").toFile(), "rw")) {
+            manifest.seek(manifest.length() / 2);
+            int value = manifest.read();
+            manifest.seek(manifest.length() / 2);
+            manifest.write(value ^ 1);
+        }
+        Udckpts.Result result = udckpts.run("bisect", images(), "--rank", "1", "--when", WHEN, "--search-only");
+        assertEquals(0, result.code(), result.toString());
+        assertEquals(first + "\n", result.output(), result.toString());
+        assertTrue(result.errors().contains(all.getLast().getFileName() + " is passed over: "), result.toString());
+    }
+
+    private void assertNever(Udckpts udckpts) throws Exception {
+        Udckpts.Result never = udckpts.run("bisect", images(), "--rank", "0", "--when", WHEN, "--batch");
+        assertEquals(66, never.code(), never.toString());
+        assertTrue(never.errors().contains("is not true in ckpt-"), never.toString());
+        Udckpts.Result always = udckpts.run("bisect", images(), "--rank", "0", "--when", "ranks == 2", "--frame", "main", "--batch");
+        assertEquals(66, always.code(), always.toString());
+        assertTrue(always.errors().contains("is true in ckpt-0001 already, the oldest checkpoint"), always.toString());
+        Udckpts.Result alone = udckpts.run("bisect", images(), "--rank", "0", "--when", "1", "--limit", "3s");
+        assertEquals(64, alone.code(), alone.toString());
+    }
+
+    private String images() {
+        return directory.resolve("images").toString();
+    }
+
+    private static String text(Udckpts.Running job) {
+        try {
+            return job.soFar().toString();
+        } catch (java.io.IOException e) {
+            return e.toString();
+        }
+    }
+}
