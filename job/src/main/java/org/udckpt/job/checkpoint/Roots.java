@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.udckpt.job.agent.RankTable;
+import org.udckpt.job.launch.Launch;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.process.capture.CaptureRequest;
@@ -17,7 +18,7 @@ import org.udckpt.ud.Message;
 final class Roots {
     private Roots() {}
 
-    static List<CaptureRequest.Root> of(List<RankTable.Rank> ranks, Map<LibraryConnection, Message.Quiesced> owned) {
+    static List<CaptureRequest.Root> of(Launch launch, List<RankTable.Rank> ranks, Map<LibraryConnection, Message.Quiesced> owned) {
         List<CaptureRequest.Root> roots = new ArrayList<>();
         for (RankTable.Rank rank : ranks) {
             int inside = namespacePid(rank);
@@ -32,7 +33,7 @@ final class Roots {
                 }
             }
             roots.add(new CaptureRequest.Root(rank.rank(), rank.hostPid(), own.ownedDescriptors(), own.ownedRanges(), own.controlDescriptor(),
-                    CaptureRequest.NONE, descendants));
+                    CaptureRequest.NONE, descendants, launch == Launch.TREE));
         }
         return roots;
     }

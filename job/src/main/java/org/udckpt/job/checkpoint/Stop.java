@@ -129,7 +129,7 @@ final class Stop {
         PmiState pmi = job.pmi().state();
         JobState agents = JobState.of(job.facts(), job.namedRuntime(), pmi, job.addresses().copy());
         Instant now = Instant.now();
-        Capture capture = Capture.take(new CaptureRequest(Roots.of(job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE));
+        Capture capture = Capture.take(new CaptureRequest(Roots.of(job.facts().launch(), job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE));
         try {
             for (int pid : capture.snapshotPids()) {
                 job.shepherd().expect(pid);

@@ -23,7 +23,7 @@ class MisusedDescriptorTest {
             for (int round = 0; round < 2; round++) {
                 Failure refused = job.failingCheckpoint();
                 assertEquals(ExitCode.UNSUPPORTED, refused.code(), refused.getMessage());
-                assertTrue(refused.getMessage().contains("rank 0") && refused.getMessage().contains("descriptor 9")
+                assertTrue(refused.getMessage().contains("(sh), descriptor 9")
                         && refused.getMessage().contains("/uverbs7"), refused.getMessage());
                 job.assertUnhurt(1);
                 job.assertOnly();

@@ -22,11 +22,10 @@ final class Attachment {
         boolean connected = told != null && told.controlDescriptor() != CaptureRequest.NONE;
         return switch (state(process)) {
             case Layout.ATTACH_NONE -> connected ? null : told; // what the agent may know of this pid was before it executed another program
-            case Layout.ATTACH_BEGUN, Layout.ATTACH_OPEN -> throw new CaptureFailed("rank %d: process %d opens its first verbs device at this moment"
-                    .formatted(process.rank, process.pid));
+            case Layout.ATTACH_BEGUN, Layout.ATTACH_OPEN -> throw new CaptureFailed(process + " opens its first verbs device at this moment");
             case Layout.ATTACH_GATED -> {
                 if (!connected) {
-                    throw new CaptureFailed("rank %d: process %d was gated by an earlier checkpoint and has lost its agent since".formatted(process.rank, process.pid));
+                    throw new CaptureFailed(process + " was gated by an earlier checkpoint and has lost its agent since");
                 }
                 yield told;
             }

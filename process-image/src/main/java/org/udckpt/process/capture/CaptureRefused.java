@@ -9,10 +9,10 @@ public final class CaptureRefused extends RuntimeException {
     private final int pid;
     private final int descriptor;
 
-    public CaptureRefused(int rank, int pid, int descriptor, String reason) {
-        super("rank %d (process %d)%s: %s".formatted(rank, pid, descriptor < 0 ? "" : ", descriptor " + descriptor, reason));
-        this.rank = rank;
-        this.pid = pid;
+    CaptureRefused(TracedProcess process, int descriptor, String reason) {
+        super("%s%s: %s".formatted(process, descriptor < 0 ? "" : ", descriptor " + descriptor, reason));
+        this.rank = process.rank;
+        this.pid = process.pid;
         this.descriptor = descriptor;
     }
 

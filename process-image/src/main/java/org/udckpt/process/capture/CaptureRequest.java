@@ -25,15 +25,16 @@ public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean 
      * @param controlDescriptor of the library's control connection, or NONE
      * @param pmiDescriptor of the connection to the process manager, or NONE: the variable PMI_FD of its environment says it
      * @param descendants the library in other processes of the tree (a script's program)
+     * @param tree its processes are no ranks only for being below it (a launcher): errors call them by pid and program
      */
     public record Root(int rank, int pid, int[] ownedDescriptors, long[] ownedRanges, int controlDescriptor, int pmiDescriptor,
-            List<Library> descendants) {
+            List<Library> descendants, boolean tree) {
         public Root(int rank, int pid) {
             this(rank, pid, new int[0], new long[0], NONE, NONE);
         }
 
         public Root(int rank, int pid, int[] ownedDescriptors, long[] ownedRanges, int controlDescriptor, int pmiDescriptor) {
-            this(rank, pid, ownedDescriptors, ownedRanges, controlDescriptor, pmiDescriptor, List.of());
+            this(rank, pid, ownedDescriptors, ownedRanges, controlDescriptor, pmiDescriptor, List.of(), false);
         }
 
         /** What the agent was told of the library in a process of the tree; null: nothing. */

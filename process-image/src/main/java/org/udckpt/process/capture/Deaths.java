@@ -26,11 +26,11 @@ final class Deaths {
         }
         for (RankCapture rank : ranks) {
             if (ends(rank.root.pid())) {
-                return ended(rank, rank.root.pid(), failure);
+                return ended(name(rank), failure);
             }
             for (TracedProcess process : rank.processes()) {
                 if (ends(process.pid)) {
-                    return ended(rank, process.pid, failure);
+                    return ended(process.toString(), failure);
                 }
             }
         }
@@ -38,8 +38,12 @@ final class Deaths {
                 ? new CaptureFailed("a process ended while it was captured: " + failure.getMessage(), failure) : failure;
     }
 
-    private static CaptureFailed ended(RankCapture rank, int pid, RuntimeException failure) {
-        return new CaptureFailed("rank %d: process %d ended while it was captured (%s)".formatted(rank.root.rank(), pid, failure.getMessage()), failure);
+    private static String name(RankCapture rank) {
+        return TracedProcess.root(rank.root).toString();
+    }
+
+    private static CaptureFailed ended(String process, RuntimeException failure) {
+        return new CaptureFailed("%s ended while it was captured (%s)".formatted(process, failure.getMessage()), failure);
     }
 
     private static boolean ends(int pid) {

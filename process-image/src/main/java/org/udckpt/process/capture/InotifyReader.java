@@ -31,8 +31,8 @@ final class InotifyReader {
             }
         }
         if (!watches.isEmpty() && unread(open) > 0) {
-            throw new CaptureFailed("rank %d: process %d has not read all events of its inotify descriptor %d, which nobody can look at before it does"
-                    .formatted(open.process().rank, open.process().pid, open.fd()));
+            throw new CaptureFailed("%s has not read all events of its inotify descriptor %d, which nobody can look at before it does"
+                    .formatted(open.process(), open.fd()));
         }
         return watches;
     }

@@ -37,8 +37,8 @@ final class NetlinkReader {
             throw open.refuse("a netlink socket that is connected to another process cannot be checkpointed; close it first");
         }
         if (Syscall.call(Syscall.RECVFROM, socket, Scratch.data().address(), 1, MSG_PEEK | MSG_DONTWAIT, 0, 0) >= 0 || answering(open)) {
-            throw new CaptureFailed("rank %d: process %d, descriptor %d: it has not read all that the kernel answered through this netlink socket"
-                    .formatted(open.process().rank, open.process().pid, open.fd()));
+            throw new CaptureFailed("%s, descriptor %d: it has not read all that the kernel answered through this netlink socket"
+                    .formatted(open.process(), open.fd()));
         }
         try (SocketOptions options = new SocketOptions(type, protocol, PacketOptions.NETLINK)) {
             return new NetlinkSocket(id, open.openFlags(), type, protocol, port, groups(socket), options.changed(AF_NETLINK, socket), SocketOptions.receiveTimeoutUs(socket),

@@ -34,7 +34,7 @@ record OpenDescriptor(TracedProcess process, int fd, String link, String info, i
     long number(String key, int radix) {
         String value = Proc.field(info, key);
         if (value == null) {
-            throw new CaptureFailed("rank %d: %s of process %d, descriptor %d has no field %s".formatted(process.rank, link, process.pid, fd, key));
+            throw new CaptureFailed("%s: %s, descriptor %d, has no field %s".formatted(process, link, fd, key));
         }
         return Long.parseUnsignedLong(value, radix);
     }

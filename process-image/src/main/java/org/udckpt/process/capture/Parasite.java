@@ -89,12 +89,12 @@ record Parasite(long instruction, boolean safe, long writer) {
             room |= mapping.covers(frame - RED_ZONE, frame + AREA) && mapping.writable();
         }
         if (!room) {
-            throw new CaptureFailed("rank %d: thread %d has less than 1 KiB of stack left below 0x%x; try again".formatted(process.rank, thread.tid, rsp));
+            throw new CaptureFailed("%s: thread %d has less than 1 KiB of stack left below 0x%x; try again".formatted(process, thread.tid, rsp));
         }
         try {
             writeFrame(process.memory, frame, thread.signalMask, leaving(thread.registers));
         } catch (LinuxError failure) {
-            throw new CaptureFailed("rank %d: no frame on the stack of thread %d".formatted(process.rank, thread.tid), failure);
+            throw new CaptureFailed("%s: no frame on the stack of thread %d".formatted(process, thread.tid), failure);
         }
         thread.frame = frame;
     }

@@ -122,6 +122,6 @@ final class ProcessReader {
                 return thread.namespaceTid;
             }
         }
-        throw new CaptureFailed("rank %d: a timer of process %d signals thread %d, which is gone".formatted(process.rank, process.pid, tid), new LinuxError("find thread", LinuxError.ESRCH));
+        throw new CaptureFailed("%s: a timer signals thread %d, which is gone".formatted(process, tid), new LinuxError("find thread", LinuxError.ESRCH));
     }
 }

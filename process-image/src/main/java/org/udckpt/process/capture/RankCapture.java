@@ -37,7 +37,7 @@ final class RankCapture {
     CompletableFuture<Long> stop() {
         return timed(() -> {
             begun = System.nanoTime();
-            stopper.stop(root.rank(), root.pid());
+            stopper.stop(root);
             return null;
         }, ns -> stopNs = ns);
     }
@@ -45,7 +45,7 @@ final class RankCapture {
     /** Those below the shepherd that are nobody's children any more. */
     CompletableFuture<Long> adopt(List<Integer> orphans) {
         return timed(() -> {
-            orphans.forEach(pid -> stopper.adopt(root.rank(), pid));
+            orphans.forEach(pid -> stopper.adopt(root, pid));
             return null;
         }, ns -> stopNs += ns);
     }

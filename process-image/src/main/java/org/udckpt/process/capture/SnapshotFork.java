@@ -37,7 +37,7 @@ final class SnapshotFork {
         finishMain(between);
         Ptrace.options(main.tid, Ptrace.O_TRACESYSGOOD);
         if (snapshot < 0) {
-            throw new CaptureFailed("rank %d: process %d could not be forked: %s".formatted(process.rank, process.pid, LinuxError.name(-snapshot)));
+            throw new CaptureFailed("%s could not be forked: %s".formatted(process, LinuxError.name(-snapshot)));
         }
         leaveGroup(snapshot);
         return snapshot;
@@ -59,7 +59,7 @@ final class SnapshotFork {
         WaitStatus status = next(main.tid, Ptrace.SYSCALL);
         if (!status.newTask()) {
             Ptrace.registers(main.tid, registers);
-            throw new CaptureFailed("rank %d: clone in process %d failed: %s".formatted(process.rank, process.pid, LinuxError.name(registers.error())));
+            throw new CaptureFailed("%s: clone failed: %s".formatted(process, LinuxError.name(registers.error())));
         }
         int between = Ptrace.eventMessage(main.tid);
         Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);

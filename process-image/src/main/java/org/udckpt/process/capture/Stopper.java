@@ -37,14 +37,14 @@ final class Stopper {
         return zombies;
     }
 
-    void stop(int rank, int pid) {
-        stop(new TracedProcess(rank, pid, null));
+    void stop(CaptureRequest.Root root) {
+        stop(TracedProcess.root(root));
     }
 
     /** A tree whose first process has lost its parent. */
-    void adopt(int rank, int pid) {
+    void adopt(CaptureRequest.Root root, int pid) {
         if (known.add(pid) && !over(pid)) {
-            stop(TracedProcess.orphan(rank, pid));
+            stop(TracedProcess.orphan(root, pid));
         }
     }
 
@@ -82,7 +82,7 @@ final class Stopper {
             if (over(child)) {
                 zombies.add(child);
             } else {
-                stop(new TracedProcess(process.rank, child, process));
+                stop(process.child(child));
             }
         }
         return any;
@@ -91,7 +91,7 @@ final class Stopper {
     /** A child may end between the stop of its parent and its own: then it waits, as a zombie, to be waited for. */
     private void ended(TracedProcess process) {
         if (process.parent == null || !process.threads.isEmpty()) {
-            throw new CaptureFailed("rank %d: process %d ended before it could be stopped".formatted(process.rank, process.pid));
+            throw new CaptureFailed(process + " ended before it could be stopped");
         }
         stopped.remove(process);
         zombies.add(process.pid);
@@ -164,7 +164,7 @@ final class Stopper {
         try {
             status = Proc.text("/proc/" + process.pid + "/task/" + tid + "/status");
         } catch (LinuxError gone) {
-            return new CaptureFailed("rank %d: thread %d ended before it could be stopped".formatted(process.rank, tid), gone);
+            return new CaptureFailed("%s: thread %d ended before it could be stopped".formatted(process, tid), gone);
         }
         String tracer = Proc.field(status, "TracerPid:");
         if (!"0".equals(tracer)) {
@@ -220,8 +220,8 @@ final class Stopper {
             LockSupport.parkNanos(50_000);
         } else {
             String call = Proc.text("/proc/" + process.pid + "/task/" + thread.tid + "/stat");
-            throw new CaptureFailed("rank %d: thread %d of process %d does not stop (it may be in vfork or in uninterruptible I/O; state: %s); try again"
-                    .formatted(process.rank, thread.tid, process.pid, call.substring(call.lastIndexOf(')') + 2, call.lastIndexOf(')') + 3)));
+            throw new CaptureFailed("%s: thread %d does not stop (it may be in vfork or in uninterruptible I/O; state: %s); try again"
+                    .formatted(process, thread.tid, call.substring(call.lastIndexOf(')') + 2, call.lastIndexOf(')') + 3)));
         }
     }
 }

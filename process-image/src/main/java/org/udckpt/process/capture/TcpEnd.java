@@ -185,7 +185,7 @@ final class TcpEnd implements AutoCloseable {
     }
 
     CaptureFailed failed(String what) {
-        return new CaptureFailed("rank %d (process %d), descriptor %d, %s: %s".formatted(open.process().rank, open.process().pid, open.fd(), this, what));
+        return new CaptureFailed("%s, descriptor %d, %s: %s".formatted(open.process(), open.fd(), this, what));
     }
 
     @Override

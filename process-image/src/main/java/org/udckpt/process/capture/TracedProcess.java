@@ -3,12 +3,16 @@ package org.udckpt.process.capture;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Proc;
 import org.udckpt.process.linux.ProcessMemory;
 import org.udckpt.process.model.PosixTimer;
 
 /** A process in the middle of a capture. Pids are the agent's, except where a name says namespace. */
 final class TracedProcess {
     final int rank;
+    /** It is called by its pid and program: {@link CaptureRequest.Root#tree}. */
+    private final boolean tree;
     final int pid;
     final TracedProcess parent;
     /** Its parent has ended, and the shepherd has it now (a daemon): it belongs to the job, but is no rank. */
@@ -38,17 +42,22 @@ final class TracedProcess {
     Set<Long> locked = Set.of();
     Snapshot snapshot;
 
-    TracedProcess(int rank, int pid, TracedProcess parent) {
-        this(rank, pid, parent, false);
+    static TracedProcess root(CaptureRequest.Root root) {
+        return new TracedProcess(root.rank(), root.tree(), root.pid(), null, false);
     }
 
-    static TracedProcess orphan(int rank, int pid) {
-        return new TracedProcess(rank, pid, null, true);
+    static TracedProcess orphan(CaptureRequest.Root root, int pid) {
+        return new TracedProcess(root.rank(), root.tree(), pid, null, true);
     }
 
-    private TracedProcess(int rank, int pid, TracedProcess parent, boolean orphan) {
+    TracedProcess child(int child) {
+        return new TracedProcess(rank, tree, child, this, false);
+    }
+
+    private TracedProcess(int rank, boolean tree, int pid, TracedProcess parent, boolean orphan) {
         this.orphan = orphan;
         this.rank = rank;
+        this.tree = tree;
         this.pid = pid;
         this.parent = parent;
     }
@@ -62,6 +71,20 @@ final class TracedProcess {
         return parent == null && !orphan;
     }
 
+    /** As errors call it. */
+    @Override
+    public String toString() {
+        return tree ? "process " + pid + program() : "rank " + rank + " (process " + pid + ")";
+    }
+
+    private String program() {
+        try {
+            return " (" + Proc.text("/proc/" + pid + "/comm").strip() + ")";
+        } catch (LinuxError gone) {
+            return "";
+        }
+    }
+
     boolean owns(Mapping mapping) {
         for (int i = 0; i < ownedRanges.length; i += 2) {
             if (mapping.start() >= ownedRanges[i] && mapping.start() < ownedRanges[i + 1]) {
@@ -72,10 +95,10 @@ final class TracedProcess {
     }
 
     CaptureRefused refuse(String reason) {
-        return new CaptureRefused(rank, pid, -1, reason);
+        return new CaptureRefused(this, -1, reason);
     }
 
     CaptureRefused refuse(int descriptor, String reason) {
-        return new CaptureRefused(rank, pid, descriptor, reason);
+        return new CaptureRefused(this, descriptor, reason);
     }
 }

@@ -66,8 +66,8 @@ final class UdpReader {
             throw open.refuse(what + ": a socket with a filter (SO_ATTACH_FILTER, SO_ATTACH_BPF) cannot be checkpointed; detach it first");
         }
         if (positive(SocketOptions.number(socket, PacketOptions.SOL_UDP, PacketOptions.UDP_CORK))) {
-            throw new CaptureFailed("rank %d: process %d, descriptor %d: %s is corked (UDP_CORK), and nobody can look at what it holds back"
-                    .formatted(open.process().rank, open.process().pid, open.fd(), what));
+            throw new CaptureFailed("%s, descriptor %d: %s is corked (UDP_CORK), and nobody can look at what it holds back"
+                    .formatted(open.process(), open.fd(), what));
         }
         if (positive(SocketOptions.number(socket, PacketOptions.SOL_UDP, PacketOptions.UDP_ENCAP))) {
             throw open.refuse(what + ": a socket of a tunnel (UDP_ENCAP) cannot be checkpointed; close it first");

@@ -62,7 +62,7 @@ class DescriptorsTest {
     @Test
     void eventFdsOfAnOlderKernel() throws Exception {
         try (Target eventfd = Target.feature("eventfd", Target.LIBRARY); Stream<Path> descriptors = Files.list(Path.of("/proc/" + eventfd.pid + "/fd"))) {
-            TracedProcess process = new TracedProcess(0, eventfd.pid, null);
+            TracedProcess process = TracedProcess.root(new CaptureRequest.Root(0, eventfd.pid));
             List<EventFd> found = descriptors.map(path -> OpenDescriptor.of(process, Integer.parseInt(path.getFileName().toString())))
                     .filter(open -> open.link().equals("anon_inode:[eventfd]")).map(DescriptorsTest::withoutSemaphore).map(open -> EventFds.read(open, 1)).toList();
             assertEquals(4, found.size(), found::toString);
