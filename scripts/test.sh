@@ -23,12 +23,26 @@ tell_unsteady() {
                                    print "failed, and passed when run again: " name ": " substr($0, RSTART + 10, RLENGTH - 11) }' {} +
 }
 
-# test_class CLASS PROPERTY...: one class of module job, which is not part of all tests
+# test_class MODULE PHASE CLASS PROPERTY...: one class of a module, which is not part of all tests
 test_class() {
-    local class=$1
-    shift
-    UDCKPT_NO_BUILD=1 maven -q -pl job -am verify -Dtest="$class" -Dsurefire.failIfNoSpecifiedTests=false "$@"
+    local module=$1 phase=$2 class=$3
+    shift 3
+    UDCKPT_NO_BUILD=1 maven -q -pl "$module" -am "$phase" -Dtest="$class" -Dsurefire.failIfNoSpecifiedTests=false "$@"
     say "passed: $class"
+}
+
+# test_cycles [--seed S] [--count N]
+test_cycles() {
+    local properties=(-Dudckpt.cycles=200)
+    while [ $# -gt 0 ]; do
+        case ${1-},${2-} in
+            --seed,[0-9]*) properties+=("-Dudckpt.seed=$2") ;;
+            --count,[1-9]*) properties+=("-Dudckpt.cycles=$2") ;;
+            *) die 64 "usage: ./udckpt test cycles [--seed S] [--count N]" ;;
+        esac
+        shift 2
+    done
+    test_class process-image test CyclesTest "${properties[@]}"
 }
 
 test_all() {

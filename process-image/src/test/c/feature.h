@@ -26,8 +26,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A clock that moves further than this between two looks of the main thread was not carried over. */
-#define FEATURE_JUMP_NS 8000000000LL
+/* A clock that moves further than this between two looks of the main thread was not carried over; on a busy machine a stop or a restore may take
+ * many seconds. */
+#define FEATURE_JUMP_NS 20000000000LL
 
 static const char *feature_scratch;
 static pid_t feature_pid, feature_tid;

@@ -42,7 +42,9 @@ final class FeatureCase {
         this.random = new Random(seed ^ feature.name().hashCode());
     }
 
-    void run(int generations) throws Exception {
+    /** How often it was killed and restored: less than {@code generations} when a checkpoint was refused, as it may be. */
+    int run(int generations) throws Exception {
+        int restored = 0;
         Path work = Files.createDirectories(directory.resolve("work"));
         ShepherdProcess shepherd = new ShepherdProcess(installation.shepherd(), directory.resolve("s0"), directory.resolve("output"));
         int first = 0;
@@ -65,11 +67,13 @@ final class FeatureCase {
                         shepherd = saved.newShepherd(installation.shepherd(), directory.resolve("s" + generation + "-" + attempt), directory.resolve("output"));
                         pid = restore(saved, shepherd, attempt);
                     }
+                    restored++;
                     Thread.sleep(random.nextInt(200));
                     filling.filled().get(FINISH_SECONDS, TimeUnit.SECONDS); // the image is in this process's memory
                 }
             }
             finish(shepherd, pid, work);
+            return restored;
         } finally {
             Thread.interrupted(); // what comes is waited for, also when the suite is stopped
             filling.close();
