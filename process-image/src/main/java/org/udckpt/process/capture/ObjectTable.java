@@ -14,7 +14,7 @@ import org.udckpt.process.model.TerminalObject;
 
 /**
  * The kernel objects of a capture, each once. Two descriptors are the same open file when kcmp(2) says so; only those
- * with equal links are compared, and kcmp's order makes that a binary search.
+ * with equal keys are compared, and kcmp's order makes that a binary search.
  */
 final class ObjectTable {
     /** The object of a descriptor that belongs to the library. */
@@ -23,12 +23,16 @@ final class ObjectTable {
 
     private record Known(OpenDescriptor descriptor, long object) {}
 
+    /** Where in the order of its like the descriptor is that was not found last, which is remembered next. */
+    private record Missed(OpenDescriptor descriptor, int at) {}
+
     private final List<KernelObject> objects = new ArrayList<>();
     private final List<TcpSocket> tcpSockets = new ArrayList<>();
     private final List<PacketSocket> packetSockets = new ArrayList<>();
     private final List<TerminalObject> terminals = new ArrayList<>();
     private final List<InotifyWatch> watches = new ArrayList<>();
-    private final Map<String, List<Known>> byLink = new HashMap<>();
+    private final Map<String, List<Known>> byKey = new HashMap<>();
+    private Missed missed;
     private final Outside outside;
     private long lastId;
 
@@ -86,15 +90,19 @@ final class ObjectTable {
 
     /** The id of the same open file seen before, or -1. */
     long find(OpenDescriptor descriptor) {
-        List<Known> same = byLink.get(descriptor.link());
-        int at = same == null ? -1 : search(same, descriptor);
+        List<Known> same = byKey.computeIfAbsent(descriptor.key(), unused -> new ArrayList<>());
+        int at = search(same, descriptor);
+        missed = at < 0 ? new Missed(descriptor, -at - 1) : null;
         return at < 0 ? -1 : same.get(at).object;
     }
 
-    /** {@link #find} must have answered -1. */
+    /** Right after {@link #find} has answered -1. */
     void remember(OpenDescriptor descriptor, long object) {
-        List<Known> same = byLink.computeIfAbsent(descriptor.link(), unused -> new ArrayList<>());
-        same.add(-search(same, descriptor) - 1, new Known(descriptor, object));
+        if (missed == null || missed.descriptor != descriptor) {
+            throw new IllegalStateException(descriptor + " was not looked for last");
+        }
+        byKey.get(descriptor.key()).add(missed.at, new Known(descriptor, object));
+        missed = null;
     }
 
     private static int search(List<Known> sorted, OpenDescriptor wanted) {

@@ -1,5 +1,6 @@
 package org.udckpt.process.capture;
 
+import java.util.stream.Collectors;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.Proc;
 
@@ -12,6 +13,15 @@ record OpenDescriptor(TracedProcess process, int fd, String link, String info, i
         String info = Proc.text("/proc/" + process.pid + "/fdinfo/" + fd);
         return new OpenDescriptor(process, fd, Files.readLink(path), info, Integer.parseInt(Proc.field(info, "flags:"), 8),
                 Long.parseLong(Proc.field(info, "pos:")), Files.stat(path));
+    }
+
+    /**
+     * Equal for descriptors of one open file: what it is called, and, where all of a kind are called alike (anon_inode:[eventfd]), what fdinfo tells of
+     * it. Not the flags, of which one belongs to the descriptor, nor what a clock changes.
+     */
+    String key() {
+        boolean alike = link.equals("anon_inode:[eventfd]") || link.equals("anon_inode:[eventpoll]");
+        return alike ? link + info.lines().filter(line -> !line.startsWith("flags:")).collect(Collectors.joining("\n")) : link;
     }
 
     boolean closeOnExec() {

@@ -5,7 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Proc;
@@ -13,7 +15,6 @@ import org.udckpt.process.linux.ProcessMemory;
 import org.udckpt.process.linux.Scratch;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.PosixTimer;
-import org.udckpt.process.trace.Injector;
 import org.udckpt.process.trace.Ptrace;
 
 /** Reads, during the stop, what the snapshot will not have: a fork inherits neither timers nor pending signals. */
@@ -64,28 +65,48 @@ final class ProcessReader {
         }
     }
 
-    /** By calls in the stopped process. */
-    static void ask(TracedProcess process) {
-        ThreadReader.ask(process);
-        Injector injector = process.main().injector;
-        long results = Parasite.results(process.main().frame);
+    /** By calls in the stopped processes, each in all of them at once. */
+    static void ask(List<TracedProcess> processes) {
+        ThreadReader.ask(processes);
         for (int which = 0; which < 3; which++) {
-            injector.check("getitimer", Syscall.GETITIMER, which, results + 32L * which);
+            long timer = which;
+            check(processes, "getitimer", process -> new long[] {Syscall.GETITIMER, timer, results(process) + 32 * timer});
         }
-        injector.check("prctl(PR_GET_PDEATHSIG)", Syscall.PRCTL, PR_GET_PDEATHSIG, results + 96);
-        injector.check("prctl(PR_GET_CHILD_SUBREAPER)", Syscall.PRCTL, PR_GET_CHILD_SUBREAPER, results + 100);
-        MemorySegment data = Scratch.data().asSlice(0, 104);
-        process.memory.read(results, data);
-        for (int i = 0; i < 6; i++) {
-            process.intervalTimers[i] = data.get(JAVA_LONG, 16L * i) * 1_000_000 + data.get(JAVA_LONG, 16L * i + 8);
+        check(processes, "prctl(PR_GET_PDEATHSIG)", process -> new long[] {Syscall.PRCTL, PR_GET_PDEATHSIG, results(process) + 96});
+        check(processes, "prctl(PR_GET_CHILD_SUBREAPER)", process -> new long[] {Syscall.PRCTL, PR_GET_CHILD_SUBREAPER, results(process) + 100});
+        for (TracedProcess process : processes) {
+            MemorySegment data = Scratch.data().asSlice(0, 104);
+            process.memory.read(results(process), data);
+            for (int i = 0; i < 6; i++) {
+                process.intervalTimers[i] = data.get(JAVA_LONG, 16L * i) * 1_000_000 + data.get(JAVA_LONG, 16L * i + 8);
+            }
+            process.parentDeathSignal = data.get(JAVA_INT, 96);
+            process.childSubreaper = data.get(JAVA_INT, 100) != 0;
         }
-        process.parentDeathSignal = data.get(JAVA_INT, 96);
-        process.childSubreaper = data.get(JAVA_INT, 100) != 0;
-        long registrations = injector.call(MEMBARRIER, MEMBARRIER_CMD_GET_REGISTRATIONS, 0, 0);
-        process.barriers = registrations < 0 ? -1 : (int) registrations; // since Linux 6.3
-        boolean permissions = injector.call(ARCH_PRCTL, ARCH_GET_XCOMP_PERM, results) == 0;
-        process.vectorPermissions = permissions ? process.memory.readLong(results) : 0;
-        readTimers(process);
+        long[] registrations = call(processes, process -> new long[] {MEMBARRIER, MEMBARRIER_CMD_GET_REGISTRATIONS, 0, 0});
+        long[] permissions = call(processes, process -> new long[] {ARCH_PRCTL, ARCH_GET_XCOMP_PERM, results(process)});
+        for (int i = 0; i < processes.size(); i++) {
+            TracedProcess process = processes.get(i);
+            process.barriers = registrations[i] < 0 ? -1 : (int) registrations[i]; // since Linux 6.3
+            process.vectorPermissions = permissions[i] == 0 ? process.memory.readLong(results(process)) : 0;
+            readTimers(process);
+        }
+    }
+
+    private static long results(TracedProcess process) {
+        return Parasite.results(process.main().frame);
+    }
+
+    /** In the main threads. */
+    static long[] call(List<TracedProcess> processes, Function<TracedProcess, long[]> call) {
+        return CallInAll.make(processes.stream().map(process -> process.main().injector).toList(), i -> call.apply(processes.get(i)));
+    }
+
+    private static void check(List<TracedProcess> processes, String what, Function<TracedProcess, long[]> call) {
+        long[] results = call(processes, call);
+        for (int i = 0; i < results.length; i++) {
+            LinuxError.check(results[i], what + " in thread " + processes.get(i).main().tid);
+        }
     }
 
     /** /proc/PID/timers (proc_pid_timers(5)), and the time left by timer_gettime in the process. */

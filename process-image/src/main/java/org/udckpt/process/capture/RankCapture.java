@@ -69,11 +69,9 @@ final class RankCapture {
 
     CompletableFuture<Long> ask(MemoryObjects memory) {
         return timed(() -> {
-            for (TracedProcess process : processes()) {
-                ProcessReader.ask(process);
-                Surroundings.ask(process);
-                memory.readSegments(process);
-            }
+            ProcessReader.ask(processes());
+            Surroundings.ask(processes());
+            processes().forEach(memory::readSegments);
             SemaphoreCheck.refuse(processes());
             MessageQueueCheck.refuse(processes());
             SegmentCheck.refuse(processes());

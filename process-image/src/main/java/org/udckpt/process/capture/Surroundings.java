@@ -1,5 +1,6 @@
 package org.udckpt.process.capture;
 
+import java.util.List;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.Proc;
 import org.udckpt.process.linux.Syscall;
@@ -74,12 +75,17 @@ final class Surroundings {
         }
     }
 
-    /** By a call in the process. */
-    static void ask(TracedProcess process) {
-        long bits = process.main().injector.check("prctl(PR_GET_SECUREBITS)", Syscall.PRCTL, PR_GET_SECUREBITS);
+    /** By a call in the processes. */
+    static void ask(List<TracedProcess> processes) {
+        if (!ROOT) {
+            return; // only who has capabilities can change them
+        }
         long own = Syscall.call(Syscall.PRCTL, PR_GET_SECUREBITS);
-        if (ROOT && bits != own) {
-            throw process.refuse("its secure bits are 0x%x, not 0x%x (prctl(2), PR_SET_SECUREBITS), which cannot be checkpointed".formatted(bits, own));
+        long[] bits = ProcessReader.call(processes, process -> new long[] {Syscall.PRCTL, PR_GET_SECUREBITS});
+        for (int i = 0; i < bits.length; i++) {
+            if (bits[i] != own) {
+                throw processes.get(i).refuse("its secure bits are 0x%x, not 0x%x (prctl(2), PR_SET_SECUREBITS), which cannot be checkpointed".formatted(bits[i], own));
+            }
         }
     }
 }

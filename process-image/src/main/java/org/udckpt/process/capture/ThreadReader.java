@@ -79,31 +79,33 @@ final class ThreadReader {
         }
     }
 
+    private record Asked(TracedProcess process, TracedThread thread) {}
+
     /**
      * Moves all threads into the parasite, and asks each for its clear_child_tid address and signal stack. The order keeps
      * a thread safe if the agent dies: the frame, then the registers that use it, then the mask that the frame undoes.
      */
-    static void ask(TracedProcess process) {
-        List<TracedThread> threads = process.threads;
-        for (TracedThread thread : threads) {
-            enter(process, thread);
-        }
-        for (TracedThread thread : threads) {
-            thread.injector.begin(Syscall.PRCTL, PR_GET_TID_ADDRESS, Parasite.results(thread.frame));
-        }
-        finish(threads, "prctl(PR_GET_TID_ADDRESS)");
-        for (TracedThread thread : threads) {
-            thread.injector.begin(Syscall.SIGALTSTACK, 0, Parasite.results(thread.frame) + 8);
-        }
-        finish(threads, "sigaltstack");
-        for (TracedThread thread : threads) {
+    static void ask(List<TracedProcess> processes) {
+        List<Asked> all = processes.stream().flatMap(process -> process.threads.stream().map(thread -> new Asked(process, thread))).toList();
+        all.forEach(one -> enter(one.process, one.thread));
+        List<Injector> injectors = all.stream().map(one -> one.thread.injector).toList();
+        check(all, CallInAll.make(injectors, i -> new long[] {Syscall.PRCTL, PR_GET_TID_ADDRESS, Parasite.results(all.get(i).thread.frame)}), "prctl(PR_GET_TID_ADDRESS)");
+        check(all, CallInAll.make(injectors, i -> new long[] {Syscall.SIGALTSTACK, 0, Parasite.results(all.get(i).thread.frame) + 8}), "sigaltstack");
+        for (Asked one : all) {
+            TracedThread thread = one.thread;
             MemorySegment results = Scratch.data().asSlice(0, 32);
-            process.memory.read(Parasite.results(thread.frame), results);
+            one.process.memory.read(Parasite.results(thread.frame), results);
             thread.clearChildTid = results.get(JAVA_LONG, 0);
             thread.altStackPointer = results.get(JAVA_LONG, 8);
             thread.altStackFlags = results.get(JAVA_INT, 16);
             thread.altStackSize = results.get(JAVA_LONG, 24);
-            CutTransfer.goOn(process, thread);
+            CutTransfer.goOn(one.process, thread);
+        }
+    }
+
+    private static void check(List<Asked> threads, long[] results, String what) {
+        for (int i = 0; i < results.length; i++) {
+            LinuxError.check(results[i], what + " in thread " + threads.get(i).thread.tid);
         }
     }
 
@@ -115,15 +117,6 @@ final class ThreadReader {
         Ptrace.setRegisters(thread.tid, base);
         thread.masked = true;
         Ptrace.setSignalMask(thread.tid, -1);
-    }
-
-    private static void finish(List<TracedThread> threads, String what) {
-        for (TracedThread thread : threads) {
-            thread.injector.enter();
-        }
-        for (TracedThread thread : threads) {
-            LinuxError.check(thread.injector.finish(), what + " in thread " + thread.tid);
-        }
     }
 
     /** The last of the numbers of an NSpid, NSpgid or NSsid line: that of the innermost namespace. */
