@@ -49,7 +49,7 @@ final class CheckpointOptions {
             description = "connections to processes outside of the job: refuse checkpoints (default), or close them in the image; the running job keeps them")
     private String outside;
 
-    @picocli.CommandLine.Option(names = "--restart-on-failure", arity = "0..1", paramLabel = "N", fallbackValue = "5",
+    @picocli.CommandLine.Option(names = "--restart-on-failure", arity = "0..1", paramLabel = "N", fallbackValue = "5", preprocessor = OptionalNumber.class,
             description = "restart the job from its newest checkpoint when it fails, N times at most (default: 5) without getting further")
     private Integer restartOnFailure;
 
