@@ -10,6 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.udckpt.bench.workload.Build;
+import org.udckpt.bench.workload.Mpi;
+import org.udckpt.bench.workload.Workload;
+import org.udckpt.bench.workload.Workloads;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -21,7 +25,7 @@ public final class Demo implements Callable<Integer> {
     private static final int FAILED = 1;
     private static final int USAGE = 64;
     /** What a demonstration leaves in its directory; nothing else there is touched. */
-    private static final List<String> OWN = List.of("uninterrupted", "interrupted", "images", "images-through", "water.nw");
+    private static final List<String> OWN = List.of("uninterrupted", "interrupted", "images", "images-through");
 
     enum Subject { solve, nwchem }
 
@@ -63,7 +67,7 @@ public final class Demo implements Callable<Integer> {
             prepare(directory);
             Application application = switch (subject) {
                 case solve -> solve(root);
-                case nwchem -> Nwchem.water(directory);
+                case nwchem -> nwchem(root);
             };
             new Demonstration(root, directory, count, application, System.out).show();
             return 0;
@@ -79,6 +83,16 @@ public final class Demo implements Callable<Integer> {
         return new Application("stencil_cg", command, Map.of(),
                 line -> line.startsWith("solve ") && line.contains(" iteration 50 "), Math.max(1, solves / 10),
                 line -> line.startsWith("solve ") || line.startsWith("checksum "), 0);
+    }
+
+    /** The one of bench/workloads; its input is read where it is. */
+    private static Application nwchem(Path root) throws IOException {
+        Workload workload = Workloads.of(root).named(List.of("nwchem")).getFirst();
+        Build build = workload.builds().get(Mpi.MPICH);
+        List<String> command = build.command().stream().map(word -> workload.inputs().contains(word) ? workload.directory().resolve(word).toString() : word).toList();
+        return new Application(workload.name(), command, build.environment(),
+                line -> line.matches("\\s+\\d+\\s+-\\d+\\.\\d+\\s+\\S+\\s+\\S+\\s+\\d+\\.\\d+"), 2, // an iteration of the self-consistent field
+                workload.answer().lines().orElseThrow().asMatchPredicate(), workload.answer().tolerance());
     }
 
     private static void prepare(Path directory) throws IOException {

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import org.udckpt.bench.DemoFailure;
 import org.udckpt.bench.workload.Mpi;
 import org.udckpt.bench.workload.Workload;
 import org.udckpt.bench.workload.WorkloadError;
@@ -69,8 +70,11 @@ public final class Applications implements Callable<Integer> {
     public static void main(String[] arguments) {
         CommandLine line = new CommandLine(new Applications()).setCaseInsensitiveEnumValuesAllowed(true);
         line.setParameterExceptionHandler((exception, parsed) -> say(USAGE, exception.getMessage() + "; see 'bench/applications --help'"));
-        line.setExecutionExceptionHandler((exception, command, parsed) -> say(exception instanceof WorkloadError ? USAGE : FAILED,
-                exception instanceof WorkloadError ? exception.getMessage() : exception.toString()));
+        line.setExecutionExceptionHandler((exception, command, parsed) -> switch (exception) {
+            case WorkloadError wrong -> say(USAGE, wrong.getMessage());
+            case DemoFailure failure -> say(FAILED, failure.getMessage());
+            default -> say(FAILED, exception.toString());
+        });
         System.exit(line.execute(arguments));
     }
 
@@ -87,7 +91,7 @@ public final class Applications implements Callable<Integer> {
             return say(USAGE, "Debian has no such build: see the sections of bench/workloads/NAME/workload");
         }
         if (packages) {
-            new TreeSet<>(cells.stream().flatMap(cell -> cell.build().packages().stream()).toList()).forEach(System.out::println);
+            new TreeSet<>(cells.stream().flatMap(cell -> cell.packages().stream()).toList()).forEach(System.out::println);
             return 0;
         }
         Path kept = results == null ? root.resolve("target/applications") : results.toAbsolutePath();
@@ -101,8 +105,8 @@ public final class Applications implements Callable<Integer> {
 
     private int run(List<Cell> cells, Path kept) throws IOException, InterruptedException {
         for (Cell cell : cells) {
-            if (!Programs.isThere(cell.build().command().getFirst())) {
-                return say(UNSUPPORTED, cell.workload().name() + ": " + cell.build().command().getFirst() + " is not there; " + remedy(cell));
+            if (!cell.isInstalled()) {
+                return say(UNSUPPORTED, cell.workload().name() + ": " + cell.build().command().getFirst() + " or its launcher is not there; " + remedy(cell));
             }
             if (!cell.workload().allowedRanks().holds(cell.ranks())) {
                 return say(USAGE, cell.workload().name() + " runs with " + cell.workload().allowedRanks() + " ranks, not with " + cell.ranks());
@@ -136,7 +140,7 @@ public final class Applications implements Callable<Integer> {
 
     private static String remedy(Cell cell) {
         return cell.build().packages().isEmpty() ? "it is made by the build, where there is " + (cell.launcher().mpi() == Mpi.MPICH ? "libmpich-dev" : "libopenmpi-dev")
-                : "as root: bench/applications --install " + cell.workload().name() + ", or apt-get install --no-install-recommends " + String.join(" ", cell.build().packages());
+                : "as root: bench/applications --install " + cell.workload().name() + ", or apt-get install --no-install-recommends " + String.join(" ", cell.packages());
     }
 
     private List<Cell> cells(List<Workload> workloads) {

@@ -4,6 +4,8 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.udckpt.bench.workload.Build;
 import org.udckpt.bench.workload.Workload;
 
@@ -17,6 +19,18 @@ record Cell(Workload workload, Launcher launcher, Transport transport, int ranks
 
     Build build() {
         return workload.builds().get(launcher.mpi());
+    }
+
+    /** Debian's, in order. */
+    SortedSet<String> packages() {
+        SortedSet<String> packages = new TreeSet<>(build().packages());
+        packages.add(launcher.debianPackage());
+        return packages;
+    }
+
+    /** Whether all programs are there that it needs. */
+    boolean isInstalled() {
+        return launcher.isThere() && Programs.isThere(build().command().getFirst());
     }
 
     Map<String, String> environment() {

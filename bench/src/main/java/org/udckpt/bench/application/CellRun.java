@@ -21,7 +21,7 @@ import org.udckpt.bench.workload.Answer;
 import org.udckpt.bench.workload.Judgement;
 
 /** One run of a cell in one way, in a directory of its own. */
-final class CellRun {
+final class CellRun implements AutoCloseable {
     private static final Duration LOST_WORK = Duration.ofSeconds(1); // between a checkpoint and the kill: to be done again, files are to be cut back
     private static final String LOG = "log";
     private final Cell cell;
@@ -53,8 +53,6 @@ final class CellRun {
         try (Life life = first()) {
             List<String> printed = life.awaitEnd();
             return new Undisturbed(directory, answerRun(printed), (System.nanoTime() - start) / 1e9);
-        } finally {
-            log.close();
         }
     }
 
@@ -69,8 +67,6 @@ final class CellRun {
                 keep(life.checkpoint());
             }
             return verdict(undisturbed, life.awaitEnd(), start);
-        } finally {
-            log.close();
         }
     }
 
@@ -88,9 +84,8 @@ final class CellRun {
                 keep(id);
                 life.goOn(LOST_WORK);
                 life.kill();
-                log.println("life " + (number - 1) + " was killed after " + id + "; it printed:");
-                life.printed().forEach(log::println);
                 life.close();
+                log.println("killed after " + id);
                 life = later(number, id);
                 JobStatus after = life.busyAgain(before);
                 new Remapping(before, after).print(log);
@@ -98,14 +93,11 @@ final class CellRun {
             return verdict(undisturbed, life.awaitEnd(), start);
         } finally {
             life.close();
-            log.close();
         }
     }
 
     private Verdict verdict(Undisturbed undisturbed, List<String> printed, long start) throws IOException {
         double seconds = (System.nanoTime() - start) / 1e9;
-        log.println("the last life printed:");
-        printed.forEach(log::println);
         Judgement judgement = cell.workload().answer().compare(undisturbed.run(), answerRun(printed));
         return new Verdict(judgement.isRight(), judgement.words(), seconds, taken);
     }
@@ -135,8 +127,7 @@ final class CellRun {
     }
 
     private Life life(int number, List<String> words) throws IOException {
-        log.println("life " + number + ": udckpt " + String.join(" ", words));
-        return new Life(udckpt, place.runtime(), job(number), place.limit(), words);
+        return new Life(udckpt, place, job(number), words, log);
     }
 
     private String job(int life) {
@@ -149,5 +140,10 @@ final class CellRun {
             throw new DemoFailure("checkpoint " + id + " is not complete: " + checkpoint);
         }
         taken.add(new Taken(checkpoint.path("stop_ms").path("max").asDouble(), checkpoint.path("bytes").asLong(), checkpoint.path("processes").size()));
+    }
+
+    @Override
+    public void close() {
+        log.close();
     }
 }

@@ -9,16 +9,30 @@ import org.udckpt.bench.workload.Mpi;
 
 /** Who starts the ranks: udckpt itself, or the MPI library's own launcher with all that belongs to it inside of the job. */
 enum Launcher {
-    RUN(Mpi.MPICH), MPIEXEC(Mpi.MPICH), MPIRUN(Mpi.OPENMPI);
+    RUN(Mpi.MPICH, "udckpt", "libmpich12"), MPIEXEC(Mpi.MPICH, "mpiexec.hydra", "mpich"), MPIRUN(Mpi.OPENMPI, "mpirun.openmpi", "openmpi-bin");
 
     private final Mpi mpi;
+    private final String program;
+    private final String debianPackage;
 
-    Launcher(Mpi mpi) {
+    Launcher(Mpi mpi, String program, String debianPackage) {
         this.mpi = mpi;
+        this.program = program;
+        this.debianPackage = debianPackage;
     }
 
     Mpi mpi() {
         return mpi;
+    }
+
+    /** That the applications' packages only recommend. */
+    String debianPackage() {
+        return debianPackage;
+    }
+
+    /** Whether the program that starts the ranks is there. */
+    boolean isThere() {
+        return this == RUN || Programs.isThere(program);
     }
 
     String word() {
@@ -29,8 +43,8 @@ enum Launcher {
     String title() {
         return switch (this) {
             case RUN -> "MPICH, `udckpt run -n`";
-            case MPIEXEC -> "MPICH, `mpiexec.hydra`";
-            case MPIRUN -> "Open MPI, `mpirun.openmpi`";
+            case MPIEXEC -> "MPICH, `" + program + "`";
+            case MPIRUN -> "Open MPI, `" + program + "`";
         };
     }
 
@@ -51,9 +65,9 @@ enum Launcher {
                 words.addAll(hosts(1, ranks));
                 words.add("--");
             }
-            case MPIEXEC -> words.addAll(List.of("--", "mpiexec.hydra", "-n", Integer.toString(ranks)));
+            case MPIEXEC -> words.addAll(List.of("--", program, "-n", Integer.toString(ranks)));
             case MPIRUN -> {
-                words.addAll(List.of("--", "mpirun.openmpi", "--oversubscribe", "-n", Integer.toString(ranks), "--mca", "pml", "ucx",
+                words.addAll(List.of("--", program, "--oversubscribe", "-n", Integer.toString(ranks), "--mca", "pml", "ucx",
                         "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"));
                 if (System.getProperty("user.name").equals("root")) {
                     words.add("--allow-run-as-root");
@@ -64,9 +78,5 @@ enum Launcher {
         }
         words.addAll(build.command());
         return words;
-    }
-
-    static Launcher of(String word) {
-        return valueOf(word.toUpperCase(Locale.ROOT));
     }
 }

@@ -1,6 +1,7 @@
 package org.udckpt.bench.application;
 
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,19 +19,22 @@ final class Life implements AutoCloseable {
     private final Udckpt udckpt;
     private final String job;
     private final Duration limit;
+    private final PrintStream log;
     private final Path commandSocket;
     private final Command command;
 
     /**
-     * @param runtime the directory of all jobs' runtime directories
+     * @param place of its runtime directory, and the time after which it counts as hanging
      * @param words of {@code udckpt}, which give the job this name
-     * @param limit after which it counts as hanging
+     * @param log gets the words now, and in the end what it printed
      */
-    Life(Udckpt udckpt, Path runtime, String job, Duration limit, List<String> words) throws IOException {
+    Life(Udckpt udckpt, Place place, String job, List<String> words, PrintStream log) throws IOException {
         this.udckpt = udckpt;
         this.job = job;
-        this.limit = limit;
-        commandSocket = runtime.resolve(job).resolve("command.sock"); // docs/interfaces.md
+        this.log = log;
+        limit = place.limit();
+        log.println(job + ": udckpt " + String.join(" ", words));
+        commandSocket = place.runtime().resolve(job).resolve("command.sock"); // docs/interfaces.md
         command = udckpt.start(line -> {}, words);
     }
 
@@ -128,15 +132,12 @@ final class Life implements AutoCloseable {
         return lines;
     }
 
-    /** What it printed so far. */
-    List<String> printed() {
-        List<String> lines = new ArrayList<>(command.output().lines());
-        lines.addAll(command.errors().lines());
-        return lines;
-    }
-
     @Override
     public void close() {
         command.close();
+        log.println(job + " printed:");
+        command.output().lines().forEach(log::println);
+        log.println(job + " printed to standard error:");
+        command.errors().lines().forEach(log::println);
     }
 }

@@ -82,8 +82,8 @@ final class Report {
 
     private static String versions(List<Cell> cells) throws IOException {
         List<String> words = new ArrayList<>(List.of("dpkg-query", "-W", "-f=${Package} ${Version}\n"));
-        words.addAll(new TreeSet<>(cells.stream().flatMap(cell -> cell.build().packages().stream()).toList()));
-        words.addAll(List.of("libmpich12", "libopenmpi3", "libucx0"));
+        words.addAll(new TreeSet<>(cells.stream().flatMap(cell -> cell.packages().stream()).toList()));
+        words.add("libucx0");
         Process process = new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.DISCARD).start();
         try (BufferedReader reader = process.inputReader()) {
             return reader.lines().collect(Collectors.joining(", "));

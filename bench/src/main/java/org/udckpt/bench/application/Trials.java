@@ -1,6 +1,7 @@
 package org.udckpt.bench.application;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,12 +24,14 @@ final class Trials {
 
     /** Gives the verdict, which is kept as well; a run that failed leaves its directory. */
     Verdict run(Cell cell, Way way) throws IOException, InterruptedException {
-        Verdict verdict = switch (way) {
-            case PLAIN -> plain(cell);
-            case CHECKPOINT, RESTART -> disturbed(cell, way);
-        };
-        verdicts.keep(cell, way, verdict);
-        return verdict;
+        try (FileChannel _ = verdicts.lock(cell)) {
+            Verdict verdict = switch (way) {
+                case PLAIN -> plain(cell);
+                case CHECKPOINT, RESTART -> disturbed(cell, way);
+            };
+            verdicts.keep(cell, way, verdict);
+            return verdict;
+        }
     }
 
     private Verdict plain(Cell cell) throws IOException, InterruptedException {
@@ -42,17 +45,20 @@ final class Trials {
     }
 
     private Undisturbed runUndisturbed(Cell cell) throws IOException, InterruptedException {
+        verdicts.forget(cell);
         Path directory = fresh(cell, Way.PLAIN);
-        Undisturbed run = new CellRun(cell, place, directory).undisturbed();
-        if (cell.workload().answer().alone(run.run()).isRight()) {
-            run.keep(Fingerprint.of(cell));
+        try (CellRun run = new CellRun(cell, place, directory)) {
+            Undisturbed undisturbed = run.undisturbed();
+            if (cell.workload().answer().alone(undisturbed.run()).isRight()) {
+                undisturbed.keep(Fingerprint.of(cell));
+            }
+            return undisturbed;
         }
-        return run;
     }
 
     private Verdict disturbed(Cell cell, Way way) throws IOException, InterruptedException {
         try {
-            Optional<Undisturbed> kept = Undisturbed.kept(directory(cell, Way.PLAIN), Fingerprint.of(cell));
+            Optional<Undisturbed> kept = verdicts.undisturbed(cell);
             Undisturbed undisturbed = kept.isPresent() ? kept.get() : runUndisturbed(cell);
             Judgement judgement = cell.workload().answer().alone(undisturbed.run());
             if (!judgement.isRight()) {
@@ -68,8 +74,7 @@ final class Trials {
         double patience = undisturbed.seconds() * FIRST_PATIENCE;
         for (int attempt = 0; attempt < ATTEMPTS; attempt++, patience /= 2) {
             Path directory = fresh(cell, way);
-            CellRun run = new CellRun(cell, place, directory);
-            try {
+            try (CellRun run = new CellRun(cell, place, directory)) {
                 Duration wait = Duration.ofMillis(Math.round(patience * 1000));
                 Verdict verdict = way == Way.CHECKPOINT ? run.checkpoints(undisturbed, wait) : run.restarts(undisturbed, wait);
                 if (verdict.passed()) {
@@ -83,17 +88,15 @@ final class Trials {
         return new Verdict(false, "it ended before its last checkpoint, " + ATTEMPTS + " times: make its input larger", undisturbed.seconds(), List.of());
     }
 
-    private static Verdict failed(DemoFailure failure) {
-        return new Verdict(false, failure.getMessage(), 0, List.of());
+    /** Without the paths of this machine, for the verdict may be published. */
+    private Verdict failed(DemoFailure failure) {
+        String words = failure.getMessage().replace(place.results() + "/", "").replace(place.root() + "/", "");
+        return new Verdict(false, words, 0, List.of());
     }
 
     private Path fresh(Cell cell, Way way) throws IOException {
-        Path directory = directory(cell, way);
+        Path directory = verdicts.run(cell, way);
         Trees.remove(directory);
         return Files.createDirectories(directory);
-    }
-
-    private Path directory(Cell cell, Way way) {
-        return place.results().resolve(cell.id() + "." + way.word());
     }
 }
