@@ -98,7 +98,7 @@ public final class Applications implements Callable<Integer> {
         int code = report ? 0 : run(cells, kept);
         if (report || names.isEmpty() || output != null) {
             Path file = output != null ? output : root.resolve("results/applications.md");
-            Files.write(file, new Report(new Verdicts(kept)).lines(everyCell(workloads)));
+            Files.write(file, new Report(root, new Verdicts(kept)).lines(everyCell(workloads)));
         }
         return code;
     }

@@ -30,7 +30,7 @@ final class CellRun implements AutoCloseable {
     private final Path images;
     private final Udckpt udckpt;
     private final PrintStream log;
-    private final List<Taken> taken = new ArrayList<>();
+    private final List<String> ids = new ArrayList<>();
 
     /** @param directory does not exist yet */
     CellRun(Cell cell, Place place, Path directory) throws IOException {
@@ -64,7 +64,7 @@ final class CellRun implements AutoCloseable {
             life.busy(cell.ranks());
             for (int i = 0; i < 2; i++) {
                 life.goOn(patience);
-                keep(life.checkpoint());
+                ids.add(life.checkpoint());
             }
             return verdict(undisturbed, life.awaitEnd(), start);
         }
@@ -81,7 +81,7 @@ final class CellRun implements AutoCloseable {
                 life.goOn(patience);
                 before = life.busyAgain(before);
                 String id = life.checkpoint();
-                keep(id);
+                ids.add(id);
                 life.goOn(LOST_WORK);
                 life.kill();
                 life.close();
@@ -96,9 +96,13 @@ final class CellRun implements AutoCloseable {
         }
     }
 
-    private Verdict verdict(Undisturbed undisturbed, List<String> printed, long start) throws IOException {
+    private Verdict verdict(Undisturbed undisturbed, List<String> printed, long start) throws IOException, InterruptedException {
         double seconds = (System.nanoTime() - start) / 1e9;
         Judgement judgement = cell.workload().answer().compare(undisturbed.run(), answerRun(printed));
+        List<Taken> taken = new ArrayList<>();
+        for (String id : ids) { // not while the application runs on towards its end
+            taken.add(taken(id));
+        }
         return new Verdict(judgement.isRight(), judgement.words(), seconds, taken);
     }
 
@@ -134,12 +138,12 @@ final class CellRun implements AutoCloseable {
         return cell.id() + "-" + life;
     }
 
-    private void keep(String id) throws IOException, InterruptedException {
+    private Taken taken(String id) throws IOException, InterruptedException {
         JsonNode checkpoint = udckpt.inspected(images, id);
         if (!checkpoint.path("state").asText().equals("complete")) {
             throw new DemoFailure("checkpoint " + id + " is not complete: " + checkpoint);
         }
-        taken.add(new Taken(checkpoint.path("stop_ms").path("max").asDouble(), checkpoint.path("bytes").asLong(), checkpoint.path("processes").size()));
+        return new Taken(checkpoint.path("stop_ms").path("max").asDouble(), checkpoint.path("bytes").asLong(), checkpoint.path("processes").size());
     }
 
     @Override

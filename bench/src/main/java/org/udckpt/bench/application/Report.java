@@ -14,9 +14,12 @@ import org.udckpt.bench.application.Verdict.Taken;
 /** {@code results/applications.md}. */
 final class Report {
     private static final double MIB = 1 << 20;
+    private final Path root;
     private final Verdicts verdicts;
 
-    Report(Verdicts verdicts) {
+    /** @param root of this clone, whose path is not for others */
+    Report(Path root, Verdicts verdicts) {
+        this.root = root;
         this.verdicts = verdicts;
     }
 
@@ -27,10 +30,10 @@ final class Report {
         for (Cell cell : cells) {
             lines.add("| " + String.join(" | ", row(cell)) + " |");
         }
-        lines.addAll(List.of("", "The row's runs again, with these commands inside of `udckpt run --name JOB --dir DIR` (SESSION: a directory for Open MPI's own files):", "",
+        lines.addAll(List.of("", "The row's runs again, with these commands inside of `udckpt run --name JOB --dir DIR` (SESSION: a directory for Open MPI's own files; programs of this repository are there after a build):", "",
                 "| again | what it runs | environment |", "|---|---|---|"));
         for (Cell cell : cells) {
-            lines.add("| `%s` | `udckpt run --name JOB --dir DIR %s` | `%s` |".formatted(again(cell), String.join(" ", cell.words(Path.of("SESSION"))),
+            lines.add("| `%s` | `udckpt run --name JOB --dir DIR %s` | `%s` |".formatted(again(cell), String.join(" ", cell.words(Path.of("SESSION"))).replace(root + "/", ""),
                     cell.environment().entrySet().stream().map(Object::toString).collect(Collectors.joining(" "))));
         }
         return lines;
@@ -76,7 +79,7 @@ final class Report {
                 "  queue pair another LID and another number (checked), and goes on; a checkpoint of that, the same again.", "",
                 "Each cell says how the answer was judged. \"n of m lines bit for bit\": the last life printed n of the m lines of the answer, and they are the last n of",
                 "the undisturbed run's. bench/workloads/NAME/workload says which lines, files and checks those are, and why a tolerance is needed where there is one.",
-                "The times (seconds of the whole way, ms of each checkpoint's stop) are those of a machine whose cores others wanted as well.", "",
+                "The times (seconds of the whole way, ms of each checkpoint's stop) are those of a machine whose cores others may have wanted as well.", "",
                 "%d of %d rows have all three ways passed.".formatted(passed, cells.size()), "");
     }
 
