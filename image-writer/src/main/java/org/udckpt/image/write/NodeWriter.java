@@ -170,6 +170,7 @@ public final class NodeWriter implements Closeable {
         List<HashedChunk> chunks = List.of();
         if (!stripes.isEmpty()) {
             awaitMemory();
+            closeWriters();
             for (StripeFile stripe : stripes) {
                 files.add(stripe.finish(target.tableName(ImageNames.nodeTable(node.index(), ImageNames.BLOCKS))));
                 options.meter().finished(stripe.latencies());
@@ -184,12 +185,19 @@ public final class NodeWriter implements Closeable {
         return new NodePart(node, List.copyOf(files), bytes, nanos, chunks);
     }
 
-    private void awaitMemory() throws IOException {
+    /**
+     * Returns when all memory that was given is in the stripe files, and its sources are read no more.
+     *
+     * @throws IOException the first failure
+     */
+    public synchronized void awaitMemory() throws IOException {
+        if (stripes.isEmpty()) {
+            return;
+        }
         outcome.await();
         if (outcome.failed()) {
             throw asIoException(outcome.failure());
         }
-        closeWriters();
     }
 
     private void closeWriters() {

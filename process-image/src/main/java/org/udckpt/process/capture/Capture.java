@@ -12,6 +12,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import org.udckpt.process.files.FileCut;
+import org.udckpt.process.files.FileTorn;
+import org.udckpt.process.files.FilesRefused;
+import org.udckpt.process.files.Prefixes;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Proc;
 import org.udckpt.process.linux.Scratch;
@@ -20,6 +24,7 @@ import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.InotifyWatch;
+import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
@@ -47,6 +52,7 @@ public final class Capture implements AutoCloseable {
     private final List<InotifyWatch> watches;
     private final List<PacketSocket> packetSockets;
     private final List<ContentCopy> copies;
+    private final FileCut files;
     private final List<String> cut;
     private final Map<TracedProcess, List<Region>> regions;
     private final Clocks clocks;
@@ -64,6 +70,7 @@ public final class Capture implements AutoCloseable {
         this.watches = stop.table.watches();
         this.packetSockets = stop.table.packetSockets();
         this.copies = stop.memory.copies();
+        this.files = stop.files;
         this.cut = stop.table.outside().cut();
         this.regions = stop.regions;
         this.clocks = stop.clocks;
@@ -77,11 +84,12 @@ public final class Capture implements AutoCloseable {
      * Stops, copies and resumes the ranks. When it throws, they run as if nothing had been asked.
      *
      * @throws CaptureRefused the job holds something that cannot be captured
+     * @throws FilesRefused its files cannot be
      * @throws CaptureFailed try again: a process was killed meanwhile, or did not stop
      */
     public static Capture take(CaptureRequest request) {
         List<RankCapture> ranks = new ArrayList<>();
-        Stop stop = new Stop(request);
+        Stop stop = new Stop(request, GrowingFiles.read(request));
         try {
             for (CaptureRequest.Root root : request.roots()) {
                 ranks.add(new RankCapture(root));
@@ -116,6 +124,7 @@ public final class Capture implements AutoCloseable {
     /** What is read of all ranks together, while they are stopped. */
     private static final class Stop {
         final ObjectTable table;
+        final FileCut files;
         final MemoryObjects memory;
         final DescriptorReader reader;
         final Map<TracedProcess, List<Region>> regions = new HashMap<>();
@@ -123,9 +132,10 @@ public final class Capture implements AutoCloseable {
         Clocks clocks;
         long objectsNs;
 
-        Stop(CaptureRequest request) {
+        Stop(CaptureRequest request, Prefixes growing) {
             table = new ObjectTable(new Outside(request.closesOutside()));
-            memory = new MemoryObjects(table);
+            files = new FileCut(request.files().with(request.streams().identities()), table::newId, growing);
+            memory = new MemoryObjects(table, files);
             reader = new DescriptorReader(request.streams(), table, memory);
         }
 
@@ -139,6 +149,7 @@ public final class Capture implements AutoCloseable {
                 Zombies.read(rank, zombies);
             }
             reader.finish();
+            files.cut();
             clocks = clocks(ranks.getFirst().root.pid());
             objectsNs = System.nanoTime() - start;
         }
@@ -202,6 +213,7 @@ public final class Capture implements AutoCloseable {
             }
         }
         stop.memory.copies().forEach(ContentCopy::close);
+        stop.files.close();
     }
 
     /** Connections to processes outside of the job, which the image holds as closed; each with its process and descriptor. */
@@ -247,10 +259,12 @@ public final class Capture implements AutoCloseable {
                 timers.addAll(process.timers);
             }
         }
+        List<JobFile> jobFiles = files.rows();
         long lastId = LongStream.of(objects.stream().mapToLong(KernelObject::id).max().orElse(0), tcpSockets.stream().mapToLong(TcpSocket::id).max().orElse(0),
-                terminals.stream().mapToLong(TerminalObject::id).max().orElse(0), packetSockets.stream().mapToLong(PacketSocket::id).max().orElse(0)).max().getAsLong();
-        return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, allRegions, lastId), timers, zombies, clocks,
-                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards);
+                terminals.stream().mapToLong(TerminalObject::id).max().orElse(0), packetSockets.stream().mapToLong(PacketSocket::id).max().orElse(0),
+                sources(jobFiles).max().orElse(0)).max().getAsLong();
+        return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, jobFiles, allRegions, lastId), timers, zombies, clocks,
+                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards, jobFiles);
     }
 
     private static void addGuards(TracedProcess process, List<GuardPages> to) {
@@ -261,7 +275,11 @@ public final class Capture implements AutoCloseable {
         }
     }
 
-    /** One per process, then one per shared object that is not empty; found by the first call. */
+    private static LongStream sources(List<JobFile> files) {
+        return files.stream().filter(JobFile.RegularFile.class::isInstance).mapToLong(file -> ((JobFile.RegularFile) file).id());
+    }
+
+    /** One per process, then one per shared object and file that is not empty; found by the first call. */
     public List<MemorySource> sources() {
         image(); // which has system calls made in the snapshots, which must stand still, and finds their pages
         sources = sources == null ? findSources() : sources;
@@ -280,7 +298,17 @@ public final class Capture implements AutoCloseable {
                 sources.add(copy);
             }
         }
+        sources.addAll(files.sources());
         return sources;
+    }
+
+    /**
+     * To be asked when all sources have been read: whether the job's files were what they had been in the stop.
+     *
+     * @throws FileTorn this capture is of no use then; another one may be
+     */
+    public void verifyFiles() {
+        files.verify();
     }
 
     /** Ends the snapshots and frees the copies; the job is not touched. */
@@ -298,6 +326,7 @@ public final class Capture implements AutoCloseable {
             rank.tracer.close();
         }
         copies.forEach(ContentCopy::close);
+        files.close();
         if (first != null) {
             throw first;
         }

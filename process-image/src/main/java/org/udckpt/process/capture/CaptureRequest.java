@@ -1,6 +1,7 @@
 package org.udckpt.process.capture;
 
 import java.util.List;
+import org.udckpt.process.files.FileRequest;
 import org.udckpt.process.linux.Files;
 
 /**
@@ -8,11 +9,12 @@ import org.udckpt.process.linux.Files;
  *
  * @param streams what the launcher's standard streams are: descriptors of the job with the same identity are those
  * @param closesOutside connections to processes outside of the job are closed in the image; else the capture is refused
+ * @param files which of the job's files are captured with it
  */
-public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean closesOutside) {
-    /** One that is refused where there are connections to others. */
+public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean closesOutside, FileRequest files) {
+    /** One that is refused where there are connections to others, with the files that are open for writing. */
     public CaptureRequest(List<Root> roots, StandardStreams streams) {
-        this(roots, streams, false);
+        this(roots, streams, false, FileRequest.open());
     }
 
     public static final int NONE = -1;

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.KernelObject.MappedFile;
@@ -16,9 +17,10 @@ final class MappedFiles {
     private MappedFiles() {}
 
     /** {@code objects} and one record per file. @param lastId the highest that anything has in the image */
-    static List<KernelObject> add(List<KernelObject> objects, List<Region> regions, long lastId) {
+    static List<KernelObject> add(List<KernelObject> objects, List<JobFile> files, List<Region> regions, long lastId) {
         Set<String> paths = new TreeSet<>();
         Set<String> saved = new TreeSet<>(); // their contents are put back before they are mapped
+        files.stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path).forEach(saved::add);
         for (KernelObject object : objects) {
             if (object instanceof KernelObject.SharedMemory memory && (memory.kind() == MemoryKind.NAMED_FILE || memory.kind() == MemoryKind.DISK_FILE)) {
                 saved.add(memory.path());

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.udckpt.process.files.FileCut;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Scratch;
@@ -17,25 +18,26 @@ import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.trace.Injector;
 
 /**
- * File-like objects whose contents belong to the image: shared memory, deleted files, and files that the job may write.
- * Known by device and inode, so that mappings and descriptors of all ranks meet in one object. Copied during the stop.
+ * File-like objects whose contents belong to the image as memory does: shared memory and deleted files. Known by device and inode, so that
+ * mappings and descriptors of all ranks meet in one object. Copied during the stop. Files on disk go to the {@link FileCut}.
  */
 final class MemoryObjects {
-    /** Files on disk above this, or opened for appending, are not copied: a restart cuts them back to their length. */
-    static final long DISK_FILE_MOST = 64L << 20;
-    private static final long TMPFS = 0x0102_1994, HUGETLBFS = 0x9584_58f6L, MQUEUE = 0x1980_0202;
+    private static final String SHARED_MEMORY = "/dev/shm/"; // shm_open(3)
+    private static final long HUGETLBFS = 0x9584_58f6L, MQUEUE = 0x1980_0202;
     private static final int F_GET_SEALS = 1034, STATFS = 137, IPC_STAT = 2;
 
     /** ipc_perm and size of a SysV segment, read by shmctl in a process that has it. */
     private record Segment(int key, int uid, int gid, int mode, long size) {}
 
     private final ObjectTable table;
+    private final FileCut files;
     private final Map<String, Long> ids = new HashMap<>();
     private final Map<Long, Segment> segments = new HashMap<>();
     private final List<ContentCopy> copies = new ArrayList<>();
 
-    MemoryObjects(ObjectTable table) {
+    MemoryObjects(ObjectTable table, FileCut files) {
         this.table = table;
+        this.files = files;
     }
 
     List<ContentCopy> copies() {
@@ -63,7 +65,11 @@ final class MemoryObjects {
     /** The object behind an open regular file, or 0 when it is to be found by its path again. */
     long ofFile(OpenDescriptor open) {
         MemoryKind kind = kind(open);
-        if (kind == null) {
+        if (kind == null || kind == MemoryKind.DISK_FILE) {
+            String refusal = kind == null ? null : files.opened(open.link(), open.proc(), open.flags(), open.stat());
+            if (refusal != null) {
+                throw open.refuse(refusal);
+            }
             return 0;
         }
         Files.Stat stat = open.stat();
@@ -103,11 +109,10 @@ final class MemoryObjects {
         if (type == MQUEUE) {
             throw open.refuse("POSIX message queue " + open.link() + " cannot be checkpointed; close it first");
         }
-        if (type == TMPFS || type == HUGETLBFS) {
+        if (type == HUGETLBFS || open.link().startsWith(SHARED_MEMORY)) {
             return open.writable() || mayWrite(open.proc()) ? MemoryKind.NAMED_FILE : null;
         }
-        boolean copied = open.writable() && (open.flags() & Syscall.O_APPEND) == 0 && open.stat().size() <= DISK_FILE_MOST;
-        return copied ? MemoryKind.DISK_FILE : null;
+        return open.writable() ? MemoryKind.DISK_FILE : null;
     }
 
     /** Another user's file is not the job's to put back: it has to be there unchanged, as a file on disk. */
@@ -125,7 +130,7 @@ final class MemoryObjects {
                     .formatted(mapping.start()));
         }
         boolean readOnlyFile = mapping.shared() && !mapping.writable() && !mapping.deleted()
-                && !(mapping.path().startsWith("/dev/shm/") && mayWrite(mapping.path()));
+                && !(mapping.path().startsWith(SHARED_MEMORY) && mayWrite(mapping.path()));
         Long known = ids.get(mapping.device() + ":" + mapping.inode());
         if (known != null || readOnlyFile) {
             return known == null ? 0 : known;
@@ -137,7 +142,13 @@ final class MemoryObjects {
         String key = mapping.device() + ":" + mapping.inode();
         MemoryKind kind = sysv(mapping) ? MemoryKind.SYSV : mapping.path().startsWith("/memfd:") ? MemoryKind.MEMFD
                 : mapping.path().equals("/dev/zero") ? MemoryKind.ANONYMOUS : mapping.deleted() ? MemoryKind.DELETED_FILE
-                : mapping.path().startsWith("/dev/shm/") ? MemoryKind.NAMED_FILE : MemoryKind.DISK_FILE;
+                : mapping.path().startsWith(SHARED_MEMORY) ? MemoryKind.NAMED_FILE : MemoryKind.DISK_FILE;
+        if (kind == MemoryKind.DISK_FILE && mapping.writable()) {
+            long id = table.newId();
+            if (files.mapped(mapping.path(), mapping.inode(), id)) {
+                return addSaved(mapping, key, id);
+            }
+        }
         String path = "/proc/%d/map_files/%x-%x".formatted(process.pid, mapping.start(), mapping.end());
         long file = Files.tryOpen(path, Syscall.O_RDONLY);
         if (file == -LinuxError.EPERM || file == -LinuxError.EACCES) { // needs CAP_CHECKPOINT_RESTORE
@@ -148,7 +159,7 @@ final class MemoryObjects {
             Files.Stat stat = Files.stat((int) file);
             Segment segment = segments.get(mapping.inode());
             if (kind == MemoryKind.SYSV) {
-                stat = new Files.Stat(stat.device(), stat.inode(), stat.links(), segment.mode, segment.uid, segment.gid, 0, segment.size, 0);
+                stat = new Files.Stat(stat.device(), stat.inode(), stat.links(), segment.mode, segment.uid, segment.gid, 0, segment.size, 0, 0);
             }
             int seals = kind == MemoryKind.MEMFD ? (int) Syscall.call(Syscall.FCNTL, file, F_GET_SEALS) : 0;
             return add(key, kind, mapping.path(), stat, segment != null && kind == MemoryKind.SYSV ? segment.key : 0,
@@ -156,6 +167,14 @@ final class MemoryObjects {
         } finally {
             Files.close((int) file);
         }
+    }
+
+    /** A file whose content the cut holds. */
+    private long addSaved(Mapping mapping, String key, long id) {
+        Files.Stat stat = Files.stat(mapping.path());
+        ids.put(key, id);
+        table.add(new SharedMemory(id, MemoryKind.DISK_FILE, mapping.path(), stat.size(), stat.mode() & 07777, stat.uid(), stat.gid(), 0, 0, 0));
+        return id;
     }
 
     /** Without the right to open the object itself: as much of it as this process maps. */

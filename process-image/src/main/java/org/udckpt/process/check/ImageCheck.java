@@ -21,6 +21,7 @@ public final class ImageCheck {
         processes.check();
         Set<Long> shared = new ObjectCheck(image, processes.pids()).check();
         new RegionCheck(image, processes.pids(), shared).check();
+        new FileCheck(image).check();
     }
 
     /**

@@ -3,6 +3,7 @@ package org.udckpt.process.check;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
@@ -22,6 +23,11 @@ final class MemoryCheck {
                 sizes.put(memory.id(), memory.size());
             }
         }
+        for (JobFile file : image.files()) {
+            if (file instanceof JobFile.RegularFile regular) {
+                sizes.merge(regular.id(), regular.size(), Math::min);
+            }
+        }
     }
 
     private void add(Region region) {
@@ -32,7 +38,7 @@ final class MemoryCheck {
     }
 
     void check(Row row, MemorySource source) throws BrokenTable {
-        row.is(source.process() ? mapped.containsKey(source.id()) : sizes.containsKey(source.id()), source.process() ? "there is no process" : "there is no shared memory", source.id());
+        row.is(source.process() ? mapped.containsKey(source.id()) : sizes.containsKey(source.id()), source.process() ? "there is no process" : "there is no shared memory and no file", source.id());
         long[] extents = source.extents();
         for (int i = 0; i < extents.length; i += 2) {
             if (!(source.process() ? isMapped(source.id(), extents[i], extents[i + 1]) : extents[i] >= 0 && extents[i + 1] - Row.PAGE < sizes.get(source.id()))) {

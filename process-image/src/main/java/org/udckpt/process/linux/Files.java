@@ -9,9 +9,9 @@ import java.nio.charset.StandardCharsets;
 
 /** Descriptors of this process, by number. Failures are {@link LinuxError}s that name the path. */
 public final class Files {
-    /** What stat(2) says. Times in nanoseconds since 1970. */
-    public record Stat(long device, long inode, long links, int mode, int uid, int gid, long rawDevice, long size, long modified) {
-        public static final int TYPE = 0170000, SOCKET = 0140000, REGULAR = 0100000, BLOCK = 0060000, DIRECTORY = 0040000, CHARACTER = 0020000, FIFO = 0010000;
+    /** What stat(2) says. Times in nanoseconds since 1970; {@code changed} is st_ctime. */
+    public record Stat(long device, long inode, long links, int mode, int uid, int gid, long rawDevice, long size, long modified, long changed) {
+        public static final int TYPE = 0170000, SOCKET = 0140000, LINK = 0120000, REGULAR = 0100000, BLOCK = 0060000, DIRECTORY = 0040000, CHARACTER = 0020000, FIFO = 0010000;
 
         public int type() {
             return mode & TYPE;
@@ -60,8 +60,12 @@ public final class Files {
     }
 
     /** struct stat of x86-64 (asm/stat.h). */
-    private static Stat stat(MemorySegment s) {
+    static Stat stat(MemorySegment s) {
         return new Stat(s.get(JAVA_LONG, 0), s.get(JAVA_LONG, 8), s.get(JAVA_LONG, 16), s.get(JAVA_INT, 24), s.get(JAVA_INT, 28), s.get(JAVA_INT, 32),
-                s.get(JAVA_LONG, 40), s.get(JAVA_LONG, 48), s.get(JAVA_LONG, 88) * 1_000_000_000L + s.get(JAVA_LONG, 96));
+                s.get(JAVA_LONG, 40), s.get(JAVA_LONG, 48), time(s, 88), time(s, 104));
+    }
+
+    private static long time(MemorySegment stat, long at) {
+        return stat.get(JAVA_LONG, at) * 1_000_000_000L + stat.get(JAVA_LONG, at + 8);
     }
 }

@@ -3,9 +3,9 @@ package org.udckpt.process.linux;
 /** A system call failed. The message names the call, what it was for, and the error. */
 public final class LinuxError extends RuntimeException {
     public static final int EPERM = 1, ENOENT = 2, ESRCH = 3, EINTR = 4, EIO = 5, EBADF = 9, ECHILD = 10, EAGAIN = 11, ENOMEM = 12,
-            EACCES = 13, EFAULT = 14, EEXIST = 17, ENODEV = 19, EINVAL = 22, ENOTTY = 25, ENOSPC = 28, ENOSYS = 38,
-            EPIPE = 32,
-            ENODATA = 61, EOPNOTSUPP = 95, ECONNRESET = 104, ETIMEDOUT = 110;
+            EACCES = 13, EFAULT = 14, EEXIST = 17, EXDEV = 18, ENODEV = 19, ENOTDIR = 20, EISDIR = 21, EINVAL = 22, ENOTTY = 25, ENOSPC = 28, ENOSYS = 38,
+            EPIPE = 32, ELOOP = 40,
+            ENODATA = 61, EOPNOTSUPP = 95, ECONNRESET = 104, ETIMEDOUT = 110, EDQUOT = 122;
     private static final String[] NAMES = names();
 
     private final int errno;
@@ -17,6 +17,11 @@ public final class LinuxError extends RuntimeException {
 
     public int errno() {
         return errno;
+    }
+
+    /** The file system or the user's quota is full. */
+    public boolean isNoSpace() {
+        return errno == ENOSPC || errno == EDQUOT;
     }
 
     /** {@code result} of a raw call when it is not an error; otherwise throws. {@code what} names the call and its object. */
@@ -45,6 +50,14 @@ public final class LinuxError extends RuntimeException {
         n[EACCES] = "EACCES (permission denied)";
         n[EFAULT] = "EFAULT (bad address)";
         n[EEXIST] = "EEXIST (exists already)";
+        n[EXDEV] = "EXDEV (another file system)";
+        n[ENOTDIR] = "ENOTDIR (not a directory)";
+        n[EISDIR] = "EISDIR (a directory)";
+        n[30] = "EROFS (a file system that is mounted read-only)";
+        n[39] = "ENOTEMPTY (not an empty directory)";
+        n[ELOOP] = "ELOOP (a symbolic link)";
+        n[EDQUOT] = "EDQUOT (over the disk quota)";
+        n[16] = "EBUSY (in use)";
         n[ENODEV] = "ENODEV (no such device)";
         n[EINVAL] = "EINVAL (invalid argument)";
         n[24] = "EMFILE (too many open files)";

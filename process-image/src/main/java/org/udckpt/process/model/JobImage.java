@@ -11,16 +11,23 @@ import java.util.List;
 public record JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
         List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors,
         List<TcpSocket> tcpSockets, List<TerminalObject> terminals, List<InotifyWatch> watches,
-        List<PacketSocket> packetSockets, List<GuardPages> guards) {
-    /** Without terminals, watches, sockets without connections, and guard pages. */
+        List<PacketSocket> packetSockets, List<GuardPages> guards, List<JobFile> files) {
+    /** Without terminals, watches, sockets without connections, guard pages, and files. */
     public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
             List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors, List<TcpSocket> tcpSockets) {
-        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, List.of(), List.of(), List.of(), List.of());
+        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, List.of(), List.of(), List.of(), List.of(), List.of());
     }
 
     /** Without those and TCP sockets. */
     public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
             List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors) {
         this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, List.of());
+    }
+
+    /** The same job, whose programs and files are elsewhere. */
+    public JobImage elsewhere(List<ProcessState> otherProcesses, List<Region> otherRegions, List<KernelObject> otherObjects, List<InotifyWatch> otherWatches,
+            List<JobFile> otherFiles) {
+        return new JobImage(otherProcesses, threads, otherRegions, descriptors, otherObjects, timers, zombies, clocks, vectors, tcpSockets, terminals, otherWatches, packetSockets, guards,
+                otherFiles);
     }
 }

@@ -32,4 +32,11 @@ public record ProcessState(int pid, int parentPid, int processGroup, int session
         long vectorPermissions, int oomAdjustment) {
     /** As parent: it has ended, and the shepherd, which reaps its orphans, is the parent now. */
     public static final int ADOPTED = -1;
+
+    /** The same process, whose program and working directory are elsewhere. */
+    public ProcessState at(String otherExecutable, String otherDirectory) {
+        return new ProcessState(pid, parentPid, processGroup, session, rank, otherExecutable, otherDirectory, umask, name, auxv, memoryMap, signalActions, pendingSignals,
+                intervalTimers, limits, personality, parentDeathSignal, dumpable, childSubreaper, noNewPrivileges, ownedDescriptors, ownedRanges, jobStopped, timerSlackNs,
+                hugePagesDisabled, vdsoBuild, barriers, vectorPermissions, oomAdjustment);
+    }
 }

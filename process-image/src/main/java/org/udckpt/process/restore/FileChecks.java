@@ -19,10 +19,13 @@ final class FileChecks {
     private static final int ACCESS = 3;
 
     private final JobImage image;
+    private final RestoreTarget target;
     private final List<KernelObject.OpenFile> files;
 
-    FileChecks(JobImage image) {
+    /** @param target hears of what is odd, and no hindrance */
+    FileChecks(JobImage image, RestoreTarget target) {
         this.image = image;
+        this.target = target;
         this.files = image.objects().stream().filter(KernelObject.OpenFile.class::isInstance).map(KernelObject.OpenFile.class::cast)
                 .filter(file -> file.backing() == 0).toList();
     }
@@ -58,7 +61,8 @@ final class FileChecks {
             throw changed("%s, which the job has open, has %d bytes; it had %d at the checkpoint; put it back, or take a checkpoint that fits".formatted(file.path(), now.size(), file.size()));
         }
         if (!written && (now.size() != file.size() || now.modified() != file.modifiedNs())) {
-            throw changed(file.path() + ", which the job reads, was changed since the checkpoint (size " + file.size() + " -> " + now.size() + "); put it back with its old time stamp");
+            target.warn("file " + file.path() + ", which the job reads, was changed since the checkpoint (" + file.size() + " bytes, now " + now.size()
+                    + "): the job reads on in what it is now");
         }
     }
 

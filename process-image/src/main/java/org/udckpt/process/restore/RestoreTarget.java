@@ -48,6 +48,9 @@ public interface RestoreTarget {
         return null;
     }
 
+    /** Something that the user should know; the restore goes on. */
+    void warn(String what);
+
     /** A phase of the restore has ended. */
     default void reached(String phase) {}
 

@@ -69,7 +69,7 @@ public final class Restorer {
      * @throws RestoreException when it cannot be; nothing is left running then
      */
     public static Restored restore(JobImage image, List<MemorySource> memory, RestoreTarget target, long lazyFrom) {
-        FileChecks files = new FileChecks(image);
+        FileChecks files = new FileChecks(image, target);
         files.check();
         Restorer restorer = new Restorer(image, memory, target, lazyFrom);
         // Its end kills what is still traced (PTRACE_O_EXITKILL).

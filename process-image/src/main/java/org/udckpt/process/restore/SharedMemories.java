@@ -5,6 +5,7 @@ import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.PidFd;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.KernelObject.SharedMemory;
+import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.MemorySource;
 
 /** Makes the shared segments and files whose contents are in the image, and fills them. */
@@ -28,7 +29,8 @@ final class SharedMemories {
             case ANONYMOUS -> fill(maker, memory, anonymous(maker, "shared-anonymous", 0));
             case MEMFD -> fill(maker, memory, anonymous(maker, memory.path().replaceFirst("^/?memfd:", ""), 2 /* MFD_ALLOW_SEALING */));
             case DELETED_FILE -> fill(maker, memory, deletedFile(maker, memory));
-            case NAMED_FILE, DISK_FILE -> fill(maker, memory, namedFile(maker, memory));
+            case NAMED_FILE -> fill(maker, memory, namedFile(maker, memory));
+            case DISK_FILE -> handles.add(maker, memory.id(), namedFile(maker, memory)); // its content was put back before (Rollback)
         }
     }
 
@@ -78,11 +80,7 @@ final class SharedMemories {
 
     private void fill(Puppet maker, SharedMemory memory, long opened) {
         long fd = handles.add(maker, memory.id(), opened);
-        boolean named = switch (memory.kind()) {
-            case NAMED_FILE, DISK_FILE -> true;
-            case ANONYMOUS, MEMFD, DELETED_FILE, SYSV -> false;
-        };
-        if (named) { // what was written after the checkpoint goes away
+        if (memory.kind() == MemoryKind.NAMED_FILE) { // what was written after the checkpoint goes away
             maker.call("truncate " + memory.path(), Syscall.FTRUNCATE, fd, 0);
         }
         maker.call("set the size of " + memory.path(), Syscall.FTRUNCATE, fd, memory.size());

@@ -10,6 +10,8 @@ import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.CaptureRequest;
 import org.udckpt.process.check.BrokenTable;
 import org.udckpt.process.check.ImageCheck;
+import org.udckpt.process.files.Rollback;
+import org.udckpt.process.files.RollbackRequest;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.restore.RestoreTarget;
@@ -89,12 +91,21 @@ final class SavedJob implements AutoCloseable {
 
     /** Restores into a shepherd's namespaces; the pid of the first process as this one sees it. */
     int restore(ShepherdProcess shepherd) {
-        return first(Restorer.restore(image, memory, new Target(shepherd), Long.MAX_VALUE));
+        return first(restore(shepherd, Long.MAX_VALUE));
     }
 
     /** As {@link #restore}, but all memory that can wait comes in while the job runs. */
     Restored restoreLazily(ShepherdProcess shepherd) {
-        return Restorer.restore(image, memory, new Target(shepherd), 1);
+        return restore(shepherd, 1);
+    }
+
+    private Restored restore(ShepherdProcess shepherd, long lazyFrom) {
+        try (Rollback files = Rollback.prepare(image, memory, new RollbackRequest("saved", false, List.of(), new long[0]))) {
+            files.swap();
+            Restored restored = Restorer.restore(image, memory, new Target(shepherd), lazyFrom);
+            files.commit();
+            return restored;
+        }
     }
 
     int first(Restored restored) {
@@ -130,6 +141,11 @@ final class SavedJob implements AutoCloseable {
         @Override
         public int lazy() {
             return shepherd.ask("lazy");
+        }
+
+        @Override
+        public void warn(String what) {
+            System.out.println(what);
         }
 
         @Override

@@ -135,6 +135,11 @@ class HandmadeImageTest {
         }
 
         @Override
+        public void warn(String what) {
+            System.out.println(what);
+        }
+
+        @Override
         public void go() {
             throw new IllegalStateException("the shepherd has lost its agent");
         }

@@ -140,6 +140,11 @@ final class TestShepherd implements RestoreTarget, AutoCloseable {
     }
 
     @Override
+    public void warn(String what) {
+        System.out.println(what);
+    }
+
+    @Override
     public void go() {
         tell("go");
     }

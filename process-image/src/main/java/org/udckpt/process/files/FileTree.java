@@ -1,0 +1,75 @@
+package org.udckpt.process.files;
+
+import java.util.function.Predicate;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.Folder;
+import org.udckpt.process.linux.LinuxError;
+
+/** Goes through all that a pattern matches, directories before what is in them, without following a symbolic link. */
+final class FileTree {
+    private static final int MOST_ENTRIES = 200_000;
+
+    /** Hears of each match; {@code folder} is open only for the moment. */
+    interface Visitor {
+        /** @return whether to go on into a directory */
+        boolean visit(Folder folder, String name, Files.Stat stat);
+    }
+
+    private final PathPattern pattern;
+    private final Predicate<String> skipped;
+    private final Visitor visitor;
+    private int entries;
+
+    private FileTree(PathPattern pattern, Predicate<String> skipped, Visitor visitor) {
+        this.pattern = pattern;
+        this.skipped = skipped;
+        this.visitor = visitor;
+    }
+
+    /** @param skipped paths that are left out, with what is below them */
+    static void walk(PathPattern pattern, Predicate<String> skipped, Visitor visitor) {
+        String root = pattern.root();
+        int slash = root.lastIndexOf('/');
+        try (Folder folder = Folder.open(slash == 0 ? "/" : root.substring(0, slash))) {
+            FileTree tree = new FileTree(pattern, skipped, visitor);
+            if (root.equals("/")) {
+                tree.list(folder);
+            } else {
+                tree.entry(folder, root.substring(slash + 1));
+            }
+        } catch (LinuxError e) {
+            if (e.errno() == LinuxError.ENOENT || e.errno() == LinuxError.ENOTDIR) {
+                return; // nothing matches yet
+            }
+            throw e.errno() != LinuxError.ELOOP ? e
+                    : new FilesRefused("the files " + pattern + " lie behind a symbolic link that was not there when the job was started: " + e.getMessage());
+        }
+    }
+
+    private void list(Folder folder) {
+        for (String name : folder.names()) {
+            entry(folder, name);
+        }
+    }
+
+    private void entry(Folder folder, String name) {
+        String path = folder.below(name);
+        if (skipped.test(path)) {
+            return;
+        }
+        if (++entries > MOST_ENTRIES) {
+            throw new FilesRefused("the files " + pattern + " are more than " + MOST_ENTRIES + ": name the directories that matter, or leave some out with --files-except");
+        }
+        Files.Stat stat = folder.stat(name);
+        if (stat == null) {
+            return; // somebody has removed it since the directory was read
+        }
+        boolean directory = stat.type() == Files.Stat.DIRECTORY;
+        boolean deeper = !pattern.matches(path) || visitor.visit(folder, name, stat);
+        if (directory && deeper && pattern.leadsFrom(path)) {
+            try (Folder sub = folder.sub(name)) {
+                list(sub);
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+package org.udckpt.process.files;
+
+import java.util.List;
+
+/**
+ * How files are put back.
+ *
+ * @param checkpoint its name, for the names of what is put aside
+ * @param keep what is replaced stays beside; else it is removed when the job runs
+ * @param foreign directories that are no part of the job
+ * @param streams {device, inode} pairs of the launcher's standard streams
+ */
+public record RollbackRequest(String checkpoint, boolean keep, List<String> foreign, long[] streams) {}

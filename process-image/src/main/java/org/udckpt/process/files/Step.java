@@ -1,0 +1,178 @@
+package org.udckpt.process.files;
+
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.Folder;
+import org.udckpt.process.linux.LinuxError;
+
+/** One name that changes: what is there is put aside, and what the checkpoint has comes in its place. Nothing is overwritten. */
+abstract class Step {
+    private static final int MOST_KEPT = 10_000;
+
+    final Folders.Place place;
+    private final String checkpoint;
+    private String kept;
+    private boolean placed;
+
+    Step(Folders.Place place, String checkpoint) {
+        this.place = place;
+        this.checkpoint = checkpoint;
+    }
+
+    /** Does it; {@link #undo} also takes back a half of it. */
+    final void swap() {
+        if (place.stat() != null) {
+            kept = aside();
+        }
+        put();
+        placed = true;
+    }
+
+    private String aside() {
+        for (int n = 1; n <= MOST_KEPT; n++) {
+            String name = KeptName.of(place.name(), checkpoint, n);
+            if (place.folder().rename(place.name(), name)) {
+                return name;
+            }
+        }
+        throw new FilesChanged("there are " + MOST_KEPT + " files that restarts have put aside of " + place.path() + "; remove some");
+    }
+
+    /** Makes the name, which is free. */
+    abstract void put();
+
+    /** Takes back what {@link #put} made. */
+    abstract void take();
+
+    final void undo() {
+        if (placed) {
+            take();
+            placed = false;
+        }
+        if (kept != null) {
+            place.folder().rename(kept, place.name());
+            kept = null;
+        }
+    }
+
+    /** Where what was there is now; null: nothing was. */
+    final String kept() {
+        return kept == null ? null : place.folder().below(kept);
+    }
+
+    final void removeKept() {
+        if (kept != null) {
+            remove(place.folder(), kept);
+            kept = null;
+        }
+    }
+
+    private static void remove(Folder folder, String name) {
+        if (folder.stat(name).type() == Files.Stat.DIRECTORY) {
+            try (Folder sub = folder.sub(name)) {
+                sub.names().forEach(below -> remove(sub, below));
+            }
+            folder.removeDirectory(name);
+        } else {
+            folder.unlink(name);
+        }
+    }
+
+    /** What was prepared and will not be used. */
+    void discard() {}
+
+    /** A file that has been written already, without a name or under one of its own. */
+    static final class PutFile extends Step {
+        private final int file;
+        private String name;
+
+        /** @param name null: it has none */
+        PutFile(Folders.Place place, String checkpoint, int file, String name) {
+            super(place, checkpoint);
+            this.file = file;
+            this.name = name;
+        }
+
+        @Override
+        void put() {
+            if (name == null) {
+                place.folder().link(file, place.name());
+            } else if (place.folder().rename(name, place.name())) {
+                name = null;
+            } else {
+                throw new FilesChanged(place.path() + " was made a moment ago by another program; end it");
+            }
+        }
+
+        @Override
+        void take() {
+            place.folder().unlink(place.name());
+        }
+
+        @Override
+        void discard() {
+            Files.close(file);
+            if (name != null) {
+                try {
+                    place.folder().unlink(name);
+                } catch (LinuxError gone) {
+                    if (gone.errno() != LinuxError.ENOENT) {
+                        throw gone;
+                    }
+                }
+            }
+        }
+    }
+
+    /** A symbolic link. */
+    static final class PutSymbolicLink extends Step {
+        private final String target;
+
+        PutSymbolicLink(Folders.Place place, String checkpoint, String target) {
+            super(place, checkpoint);
+            this.target = target;
+        }
+
+        @Override
+        void put() {
+            place.folder().symbolicLink(target, place.name());
+        }
+
+        @Override
+        void take() {
+            place.folder().unlink(place.name());
+        }
+    }
+
+    /** Another name of a file that is in its place by then. */
+    static final class PutHardLink extends Step {
+        private final Folders.Place of;
+
+        PutHardLink(Folders.Place place, String checkpoint, Folders.Place of) {
+            super(place, checkpoint);
+            this.of = of;
+        }
+
+        @Override
+        void put() {
+            place.folder().link(of.folder(), of.name(), place.name());
+        }
+
+        @Override
+        void take() {
+            place.folder().unlink(place.name());
+        }
+    }
+
+    /** What was made after the checkpoint goes away, and nothing comes. */
+    static final class PutAside extends Step {
+        PutAside(Folders.Place place, String checkpoint) {
+            super(place, checkpoint);
+        }
+
+        @Override
+        void put() {}
+
+        @Override
+        void take() {}
+    }
+}

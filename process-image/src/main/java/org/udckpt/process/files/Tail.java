@@ -1,0 +1,64 @@
+package org.udckpt.process.files;
+
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Syscall;
+
+/** What a file has beyond the length that it is about to be cut back to: kept beside it. */
+final class Tail {
+    private final Folders.Place place;
+    private final int copy;
+    private final String checkpoint;
+    private String kept;
+
+    private Tail(Folders.Place place, int copy, String checkpoint) {
+        this.place = place;
+        this.copy = copy;
+        this.checkpoint = checkpoint;
+    }
+
+    /** @param nameless a new file of the same directory, taken over */
+    static Tail copy(Folders.Place place, int nameless, String checkpoint, long from, long to) {
+        int file = place.folder().openFile(place.name(), Syscall.O_RDONLY);
+        try {
+            LinuxError.check(Syscall.call(Syscall.LSEEK, file, from, 0), "lseek in " + place.path());
+            for (long left = to - from; left > 0; ) {
+                long n = LinuxError.check(Syscall.call(Syscall.SENDFILE, nameless, file, 0, left), "copy of what was appended to " + place.path());
+                if (n == 0) {
+                    break;
+                }
+                left -= n;
+            }
+            Files.Stat stat = Files.stat(file);
+            Attributes.set(nameless, place.path(), stat.uid(), stat.gid(), stat.mode(), stat.modified());
+        } finally {
+            Files.close(file);
+        }
+        return new Tail(place, nameless, checkpoint);
+    }
+
+    void keep() {
+        for (int n = 1; kept == null; n++) {
+            String name = KeptName.of(place.name(), checkpoint, n);
+            if (place.folder().stat(name) == null) {
+                place.folder().link(copy, name);
+                kept = name;
+            }
+        }
+    }
+
+    String path() {
+        return kept == null ? null : place.folder().below(kept);
+    }
+
+    void undo() {
+        if (kept != null) {
+            place.folder().unlink(kept);
+            kept = null;
+        }
+    }
+
+    void close() {
+        Files.close(copy);
+    }
+}

@@ -1,0 +1,198 @@
+package org.udckpt.process.linux;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * An open directory, and what can be done with names in it. It was reached without following a symbolic link (openat2(2),
+ * RESOLVE_NO_SYMLINKS), and no call here follows one: whoever can write to a directory above cannot send these calls elsewhere.
+ */
+public final class Folder implements AutoCloseable {
+    private static final int AT_FDCWD = -100, AT_SYMLINK_NOFOLLOW = 0x100, AT_SYMLINK_FOLLOW = 0x400, AT_REMOVEDIR = 0x200;
+    private static final int RENAME_NOREPLACE = 1;
+    private static final long RESOLVE_NO_MAGICLINKS = 2, RESOLVE_NO_SYMLINKS = 4;
+    private static final long PATHS = 8192; // in Scratch.data, where a second path goes
+
+    private final String path;
+    private final int fd;
+
+    private Folder(String path, int fd) {
+        this.path = path;
+        this.fd = fd;
+    }
+
+    /** @throws LinuxError ELOOP when a symbolic link is on the way */
+    public static Folder open(String path) {
+        return new Folder(path, (int) LinuxError.check(tryOpen(AT_FDCWD, path), "open " + path));
+    }
+
+    /** The directory {@code name} in this one. */
+    public Folder sub(String name) {
+        return new Folder(below(name), (int) LinuxError.check(tryOpen(fd, name), "open " + below(name)));
+    }
+
+    private static long tryOpen(int directory, String path) {
+        MemorySegment how = Scratch.data().asSlice(0, 24); // struct open_how
+        how.set(JAVA_LONG, 0, Syscall.O_RDONLY | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC);
+        how.set(JAVA_LONG, 8, 0);
+        how.set(JAVA_LONG, 16, RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS);
+        return Syscall.call(Syscall.OPENAT2, directory, Scratch.string(path), how.address(), how.byteSize());
+    }
+
+    public String path() {
+        return path;
+    }
+
+    /** The path of {@code name} in it. */
+    public String below(String name) {
+        return path.equals("/") ? "/" + name : path + "/" + name;
+    }
+
+    /** Of the directory itself. */
+    public Files.Stat stat() {
+        return Files.stat(fd);
+    }
+
+    /** Of the name, even if that is a symbolic link; null: there is none. */
+    public Files.Stat stat(String name) {
+        MemorySegment data = Scratch.data();
+        long result = Syscall.call(Syscall.NEWFSTATAT, fd, Scratch.string(name), data.address(), AT_SYMLINK_NOFOLLOW);
+        if (result == -LinuxError.ENOENT) {
+            return null;
+        }
+        LinuxError.check(result, "stat " + below(name));
+        return Files.stat(data);
+    }
+
+    /** A descriptor of a file that is no symbolic link. */
+    public int openFile(String name, int flags) {
+        return (int) LinuxError.check(tryOpenFile(name, flags), "open " + below(name));
+    }
+
+    /** The same, or {@code -errno}. A FIFO is not waited for. */
+    public long tryOpenFile(String name, int flags) {
+        return Syscall.call(Syscall.OPENAT, fd, Scratch.string(name), flags | Syscall.O_NOFOLLOW | Syscall.O_NONBLOCK | Syscall.O_CLOEXEC, 0600);
+    }
+
+    /** A file without a name, or {@code -errno}; EOPNOTSUPP, EISDIR: this file system has none. */
+    public long tryNameless() {
+        return Syscall.call(Syscall.OPENAT, fd, Scratch.string("."), Syscall.O_RDWR | Syscall.O_TMPFILE | Syscall.O_CLOEXEC, 0600);
+    }
+
+    /** Gives a nameless file its name, which must be free. */
+    public void link(int file, String name) {
+        LinuxError.check(Syscall.call(Syscall.LINKAT, AT_FDCWD, Scratch.string("/proc/self/fd/" + file), fd, second(name), AT_SYMLINK_FOLLOW), "make " + below(name));
+    }
+
+    /** {@code name} becomes another name of {@code old} in {@code from}. */
+    public void link(Folder from, String old, String name) {
+        LinuxError.check(Syscall.call(Syscall.LINKAT, from.fd, Scratch.string(old), fd, second(name), 0), "link " + below(name) + " to " + from.below(old));
+    }
+
+    public void symbolicLink(String target, String name) {
+        LinuxError.check(Syscall.call(Syscall.SYMLINKAT, Scratch.string(target), fd, second(name)), "make the symbolic link " + below(name));
+    }
+
+    /** What a symbolic link says. */
+    public String readLink(String name) {
+        MemorySegment data = Scratch.data();
+        long n = LinuxError.check(Syscall.call(Syscall.READLINKAT, fd, Scratch.string(name), data.address(), 4096), "readlink " + below(name));
+        return new String(data.asSlice(0, n).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
+    }
+
+    public void makeDirectory(String name, int mode) {
+        LinuxError.check(Syscall.call(Syscall.MKDIRAT, fd, Scratch.string(name), mode), "make directory " + below(name));
+    }
+
+    public void removeDirectory(String name) {
+        LinuxError.check(Syscall.call(Syscall.UNLINKAT, fd, Scratch.string(name), AT_REMOVEDIR), "remove directory " + below(name));
+    }
+
+    public void unlink(String name) {
+        LinuxError.check(Syscall.call(Syscall.UNLINKAT, fd, Scratch.string(name), 0), "remove " + below(name));
+    }
+
+    /** False: {@code to} exists. Nothing is ever replaced. */
+    public boolean rename(String from, String to) {
+        long result = Syscall.call(Syscall.RENAMEAT2, fd, Scratch.string(from), fd, second(to), RENAME_NOREPLACE);
+        if (result == -LinuxError.EEXIST) {
+            return false;
+        }
+        LinuxError.check(result, "rename " + below(from) + " to " + to);
+        return true;
+    }
+
+    /**
+     * Mode, time of modification and owner of an open file or directory.
+     *
+     * @param uid -1: it stays; {@code gid} too
+     * @param modifiedNs since 1970; 0: it stays
+     */
+    public static void attributes(int file, String path, int uid, int gid, int mode, long modifiedNs) {
+        Files.Stat now = Files.stat(file);
+        if (uid >= 0 && now.uid() != uid || gid >= 0 && now.gid() != gid) {
+            LinuxError.check(Syscall.call(Syscall.FCHOWN, file, uid, gid), "give " + path + " to user " + uid + ", group " + gid);
+        }
+        LinuxError.check(Syscall.call(Syscall.FCHMOD, file, mode & 07777), "chmod " + path); // after the owner, which takes set-user-id away
+        if (modifiedNs == 0) {
+            return;
+        }
+        MemorySegment times = Scratch.data().asSlice(0, 32); // struct timespec[2]
+        times.set(JAVA_LONG, 0, 0);
+        times.set(JAVA_LONG, 8, 0x3ffffffeL); // UTIME_OMIT: the time of the last access stays
+        times.set(JAVA_LONG, 16, Math.floorDiv(modifiedNs, 1_000_000_000L));
+        times.set(JAVA_LONG, 24, Math.floorMod(modifiedNs, 1_000_000_000L));
+        LinuxError.check(Syscall.call(Syscall.UTIMENSAT, file, 0, times.address(), 0), "set the time of " + path);
+    }
+
+    /** Owner of a symbolic link. */
+    public void owner(String name, int uid, int gid) {
+        LinuxError.check(Syscall.call(Syscall.FCHOWNAT, fd, Scratch.string(name), uid, gid, AT_SYMLINK_NOFOLLOW), "give " + below(name) + " to user " + uid);
+    }
+
+    /** Its descriptor, which it keeps. */
+    public int descriptor() {
+        return fd;
+    }
+
+    /** All names in it but "." and "..", in the order of their characters. */
+    public List<String> names() {
+        LinuxError.check(Syscall.call(Syscall.LSEEK, fd, 0, 0), "list " + path);
+        MemorySegment data = Scratch.data();
+        List<String> names = new ArrayList<>();
+        for (long n; (n = LinuxError.check(Syscall.call(Syscall.GETDENTS64, fd, data.address(), Scratch.DATA_BYTES), "list " + path)) > 0; ) {
+            for (long at = 0; at < n; at += data.get(JAVA_SHORT_UNALIGNED, at + 16) & 0xffff) { // struct linux_dirent64
+                long end = at + 19;
+                while (data.get(JAVA_BYTE, end) != 0) {
+                    end++;
+                }
+                String name = new String(data.asSlice(at + 19, end - at - 19).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
+                if (!name.equals(".") && !name.equals("..")) {
+                    names.add(name);
+                }
+            }
+        }
+        names.sort(null);
+        return names;
+    }
+
+    /** A second text for a call that takes two. */
+    private static long second(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        MemorySegment data = Scratch.data().asSlice(PATHS);
+        MemorySegment.copy(bytes, 0, data, JAVA_BYTE, 0, bytes.length);
+        data.set(JAVA_BYTE, bytes.length, (byte) 0);
+        return data.address();
+    }
+
+    @Override
+    public void close() {
+        Files.close(fd);
+    }
+}

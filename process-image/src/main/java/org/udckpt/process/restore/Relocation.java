@@ -1,0 +1,90 @@
+package org.udckpt.process.restore;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
+import java.util.List;
+import org.udckpt.process.files.PathPattern;
+import org.udckpt.process.model.InotifyWatch;
+import org.udckpt.process.model.JobFile;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Region;
+
+/**
+ * Where a job's files are at a restart: each path that the kernel opens for it again is looked up here. What the program itself keeps in its
+ * memory, such as the name of a file that it will open later, stays what it is.
+ *
+ * @param moves the longest first
+ * @param directory in place of the working directory of the first process, for all that were in it; null: as before
+ */
+public record Relocation(List<Move> moves, String directory) {
+    public static final Relocation NONE = new Relocation(List.of(), null);
+
+    /** Absolute paths without a slash at their end: what was {@code from}, or below it, is now at {@code to}. */
+    public record Move(String from, String to) {}
+
+    public Relocation {
+        moves = moves.stream().sorted(Comparator.comparingInt((Move move) -> move.from().length()).reversed()).toList();
+    }
+
+    /** The same image, with all paths where they are now. */
+    public JobImage of(JobImage image) {
+        if (moves.isEmpty() && directory == null) {
+            return image;
+        }
+        String first = image.processes().getFirst().workingDirectory();
+        List<ProcessState> processes = image.processes().stream().map(process -> process.at(path(process.executable()),
+                directory != null && process.workingDirectory().equals(first) ? directory : path(process.workingDirectory()))).toList();
+        List<Region> regions = image.regions().stream().map(region -> new Region(region.pid(), region.start(), region.end(), region.permissions(), region.fileOffset(),
+                path(region.path()), region.vmFlags(), region.backing())).toList();
+        List<KernelObject> objects = image.objects().stream().map(this::object).toList();
+        List<InotifyWatch> watches = image.watches().stream().map(watch -> new InotifyWatch(watch.inotify(), watch.number(), path(watch.path()), watch.mask())).toList();
+        return image.elsewhere(processes, regions, objects, watches, image.files().stream().map(this::file).toList());
+    }
+
+    /** Where a path is now. */
+    public String path(String path) {
+        for (Move move : moves) {
+            if (path.equals(move.from()) || path.startsWith(move.from().equals("/") ? "/" : move.from() + "/")) {
+                String rest = path.substring(move.from().equals("/") ? 0 : move.from().length());
+                String moved = (move.to().equals("/") ? "" : move.to()) + rest;
+                return moved.isEmpty() ? "/" : moved;
+            }
+        }
+        return path;
+    }
+
+    private KernelObject object(KernelObject object) {
+        return switch (object) {
+            case KernelObject.OpenFile f -> new KernelObject.OpenFile(f.id(), path(f.path()), f.flags(), f.position(), f.size(), f.mode(), f.device(), f.inode(), f.modifiedNs(), f.backing());
+            case KernelObject.SharedMemory m -> switch (m.kind()) {
+                case NAMED_FILE, DISK_FILE, DELETED_FILE -> new KernelObject.SharedMemory(m.id(), m.kind(), path(m.path()), m.size(), m.mode(), m.uid(), m.gid(), m.key(), m.ipcId(), m.seals());
+                case ANONYMOUS, MEMFD, SYSV -> m;
+            };
+            case KernelObject.Pipe pipe when pipe.path() != null -> new KernelObject.Pipe(pipe.id(), path(pipe.path()), pipe.capacity(), pipe.contents());
+            case KernelObject.MappedFile f -> new KernelObject.MappedFile(f.id(), path(f.path()), f.size(), f.modifiedNs());
+            case KernelObject.DirectoryOrDevice d -> new KernelObject.DirectoryOrDevice(d.id(), path(d.path()), d.flags(), d.position());
+            case KernelObject.UnixSocket s when s.name().length > 1 && s.name()[0] == '/' -> new KernelObject.UnixSocket(s.id(), s.flags(), s.type(), s.state(), s.peer(), s.queued(),
+                    s.messageLengths(), path(new String(s.name(), StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8), s.backlog(), s.sendBuffer(), s.receiveBuffer(), s.shutdown(),
+                    s.receiveTimeoutUs(), s.sendTimeoutUs(), s.passCredentials());
+            case KernelObject.Pipe _, KernelObject.UnixSocket _, KernelObject.PipeEnd _, KernelObject.EventFd _, KernelObject.TimerFd _, KernelObject.Epoll _, KernelObject.EpollEntry _,
+                    KernelObject.FileLock _, KernelObject.SignalFd _, KernelObject.InotifyFd _, KernelObject.PseudoFile _, KernelObject.AgentConnection _,
+                    KernelObject.PmiConnection _, KernelObject.StandardStream _ -> object;
+        };
+    }
+
+    private JobFile file(JobFile file) {
+        return switch (file) {
+            case JobFile.RegularFile f -> new JobFile.RegularFile(f.id(), path(f.path()), f.size(), f.mode(), f.uid(), f.gid(), f.modifiedNs(), f.device(), f.inode(), f.changedNs(), f.cut());
+            case JobFile.HardLink link -> new JobFile.HardLink(path(link.path()), path(link.of()));
+            case JobFile.SymbolicLink link -> new JobFile.SymbolicLink(path(link.path()), link.target().startsWith("/") ? path(link.target()) : link.target(), link.uid(), link.gid());
+            case JobFile.Directory d -> new JobFile.Directory(path(d.path()), d.mode(), d.uid(), d.gid(), d.modifiedNs());
+            case JobFile.LeftOut out -> new JobFile.LeftOut(path(out.path()), out.reason());
+            case JobFile.Named named -> {
+                PathPattern pattern = PathPattern.of(named.path());
+                yield new JobFile.Named(pattern.withRoot(path(pattern.root())).toString(), named.except());
+            }
+        };
+    }
+}

@@ -1,0 +1,59 @@
+package org.udckpt.process.files;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class PathPatternTest {
+    @Test
+    void whatItNamesIsMeantWithAllBelow() {
+        matches("/a/b", "/a/b", "/a/b/c", "/a/b/c/d.txt");
+        matches("/a/./b/", "/a/b", "/a/b/c");
+        matchesNot("/a/b", "/a", "/a/bc", "/a/x/b");
+        matches("/a/*.dat", "/a/x.dat", "/a/.dat", "/a/dir.dat/below");
+        matchesNot("/a/*.dat", "/a/b/x.dat", "/a/x.dat2");
+        matches("/a/**/*.dat", "/a/x.dat", "/a/b/x.dat", "/a/b/c/x.dat");
+        matches("/a/run-[0-9]?", "/a/run-12", "/a/run-1x");
+        matchesNot("/a/run-[!0-9]", "/a/run-1", "/a/run-", "/a/run-/");
+        matches("/a/\\*[[]x\\]", "/a/*[x]");
+        matches("/a/[", "/a/[");
+        matches("/", "/anything");
+    }
+
+    @Test
+    void whereToLook() {
+        assertEquals("/a/b", PathPattern.of("/a/b/*.x").root());
+        assertEquals("/a/b c", PathPattern.of("/a/b c").root());
+        assertEquals("/", PathPattern.of("/*").root());
+        assertEquals("/a/*", PathPattern.of("/a/\\*").root());
+        PathPattern pattern = PathPattern.of("/a/r*/out/*.dat");
+        assertTrue(pattern.leadsFrom("/a") && pattern.leadsFrom("/a/r1") && pattern.leadsFrom("/a/r1/out"));
+        assertFalse(pattern.leadsFrom("/a/x") || pattern.leadsFrom("/a/r1/in") || pattern.leadsFrom("/a/r1/out/sub"));
+        assertTrue(PathPattern.of("/a/**/x").leadsFrom("/a/b/c/d"));
+        assertEquals("/new[[]dir/r*/out", PathPattern.of("/a/r*/out").withRoot("/new[dir").toString().replace("\\[", "[[]"));
+        assertEquals("/b", PathPattern.of("/a").withRoot("/b").toString());
+    }
+
+    @Test
+    void whatIsNone() {
+        for (String wrong : List.of("", "a", "a/b", "/a/../b")) {
+            assertThrows(IllegalArgumentException.class, () -> PathPattern.of(wrong), wrong);
+        }
+    }
+
+    private static void matches(String pattern, String... paths) {
+        for (String path : paths) {
+            assertTrue(PathPattern.of(pattern).matches(path), pattern + " " + path);
+        }
+    }
+
+    private static void matchesNot(String pattern, String... paths) {
+        for (String path : paths) {
+            assertFalse(PathPattern.of(pattern).matches(path), pattern + " " + path);
+        }
+    }
+}
