@@ -24,6 +24,8 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.store.Keys;
+import org.udckpt.process.files.FileTorn;
+import org.udckpt.process.files.HotFiles;
 import org.udckpt.process.restore.lazy.Filling;
 
 /** Takes a job's checkpoints, one at a time. A checkpoint that fails is reported and cleaned away; the job goes on. */
@@ -31,6 +33,7 @@ public final class Checkpointer implements AutoCloseable {
     private static final long FINISH_MINUTES = 30;
     private static final long PROGRESS_MS = 200;
     private static final long MEMORY_SECONDS = 60;
+    private static final int ATTEMPTS = 4;
 
     private final Job job;
     private final Semaphore one = new Semaphore(1);
@@ -39,6 +42,7 @@ public final class Checkpointer implements AutoCloseable {
     private final SlowdownMeter slowdown;
     private volatile Consumer<Taken> listener = taken -> { };
     private final LifeStatistics statistics = new LifeStatistics();
+    private final HotFiles hot = new HotFiles();
     private volatile Phase phase;
     private volatile LiveWrite live;
     private volatile boolean cleaned;
@@ -102,19 +106,11 @@ public final class Checkpointer implements AutoCloseable {
         try {
             cleanOnce();
             awaitMemory(progress);
-            ImageWrite image = new ImageWrite(job.facts(), chain);
-            Frozen frozen;
-            try {
-                slowdown.stops();
-                frozen = new Stop(job, progress, now -> phase = now).make();
-            } catch (IOException | InterruptedException | RuntimeException | Error e) {
-                abandon(image);
-                throw e;
-            }
             if (wait) {
-                return finish(image, frozen, progress);
+                return takeWhole(progress);
             }
-            finishBeside(image, frozen, progress);
+            ImageWrite image = new ImageWrite(job.facts(), chain);
+            finishBeside(image, stop(image, progress), progress);
             handedOver = true;
             return image.id();
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -123,6 +119,34 @@ public final class Checkpointer implements AutoCloseable {
             if (!handedOver) {
                 done();
             }
+        }
+    }
+
+    /** A file that is written over while it is being saved is copied in the stop of the next attempt. */
+    private String takeWhole(Progress progress) throws IOException, InterruptedException {
+        for (int attempt = 1; ; attempt++) {
+            ImageWrite image = new ImageWrite(job.facts(), chain);
+            Frozen frozen = stop(image, progress);
+            try {
+                return finish(image, frozen, progress);
+            } catch (FileTorn torn) {
+                if (attempt == ATTEMPTS || !torn.savedInNextStop()) {
+                    throw torn;
+                }
+                progress.say(torn.getMessage() + ": once more, with it in the stop");
+                slowdown.runsFreely();
+            }
+        }
+    }
+
+    /** Gives {@code image} up when it throws. */
+    private Frozen stop(ImageWrite image, Progress progress) throws IOException, InterruptedException {
+        try {
+            slowdown.stops();
+            return new Stop(job, progress, now -> phase = now, hot).make();
+        } catch (IOException | InterruptedException | RuntimeException | Error e) {
+            abandon(image);
+            throw e;
         }
     }
 

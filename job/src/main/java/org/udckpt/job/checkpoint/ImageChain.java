@@ -3,6 +3,8 @@ package org.udckpt.job.checkpoint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.write.CheckpointWriter;
 import org.udckpt.image.write.History;
@@ -18,9 +20,12 @@ import org.udckpt.job.store.FormSettings;
  * thread at a time.
  */
 final class ImageChain {
+    private static final int FIRST_FILE = 1 << 24; // above those of processes and shared memory
+
     private final Job job;
     private final WriterOptions options;
     private final Checkpointer.BeforeNumber beforeNumber;
+    private final Map<String, Integer> fileNumbers = new HashMap<>();
     private History history;
     private int sinceFull;
 
@@ -53,6 +58,11 @@ final class ImageChain {
         } catch (IOException e) {
             throw Failure.of("beginning a checkpoint in " + directory, e);
         }
+    }
+
+    /** The number of a file's content in all of them: by its number it is compared with what it was before. */
+    int number(String file) {
+        return fileNumbers.computeIfAbsent(file, _ -> FIRST_FILE + fileNumbers.size());
     }
 
     /** {@code writer}'s checkpoint is complete; one that failed changes nothing. */

@@ -2,6 +2,7 @@ package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.udckpt.image.Manifest;
@@ -19,6 +20,7 @@ import org.udckpt.job.store.MemoryRow;
 import org.udckpt.job.store.RankRow;
 import org.udckpt.job.store.StopTimesRow;
 import org.udckpt.process.capture.PhaseTimes;
+import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.SelfWriting;
 
@@ -49,7 +51,7 @@ final class ImageWrite implements AutoCloseable {
     }
 
     /**
-     * Returns when the checkpoint is durable.
+     * Returns when the checkpoint is durable. A {@link org.udckpt.process.files.FileTorn} says that the job has written a file over meanwhile.
      *
      * @param live of {@link #live}; follows it
      * @param stops of the job's life until now
@@ -58,8 +60,14 @@ final class ImageWrite implements AutoCloseable {
         NodeWriter node = writer.node(NODE, facts.layout().hosts().getFirst().name());
         List<MemoryRow> rows = new ArrayList<>();
         node.expect((int) frozen.capture().sources().stream().filter(SelfWriting.class::isInstance).count());
+        Map<Long, String> files = new HashMap<>();
+        frozen.capture().image().files().forEach(file -> {
+            if (file instanceof JobFile.RegularFile regular) {
+                files.put(regular.id(), regular.path());
+            }
+        });
         for (MemorySource source : frozen.capture().sources()) {
-            int number = rows.size() + 1;
+            int number = !source.process() && files.containsKey(source.id()) ? chain.number(files.get(source.id())) : rows.size() + 1;
             rows.add(new MemoryRow(number, source.process(), source.id()));
             live.follow(source, node.memory(number, ranges(source.extents()), PageSources.of(source)));
         }
@@ -68,6 +76,8 @@ final class ImageWrite implements AutoCloseable {
         ImageTables.write(node, frozen.capture().image(), rows);
         List<RankRow> ranks = frozen.ranks(facts.launch());
         ImageTables.writeRanks(node, ranks);
+        node.awaitMemory();
+        frozen.capture().verifyFiles();
         node.table("rank-phases", PhaseTimes.class, frozen.capture().times());
         writer.statistics(frozen.times());
         JobState state = frozen.state();

@@ -18,6 +18,7 @@ import org.udckpt.job.store.JobState;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.CaptureRequest;
+import org.udckpt.process.files.HotFiles;
 import org.udckpt.ud.LibraryConnection;
 import org.udckpt.ud.Message;
 
@@ -32,6 +33,7 @@ final class Stop {
     private final Progress progress;
     private final StateListener state;
     private final CaptureRequest.StandardStreams streams;
+    private final HotFiles hot;
 
     /** Hears in which phase the checkpoint is. */
     @FunctionalInterface
@@ -39,8 +41,10 @@ final class Stop {
         void now(Phase phase);
     }
 
-    Stop(Job job, Progress progress, StateListener state) {
+    /** @param hot files that have to be copied in the stop */
+    Stop(Job job, Progress progress, StateListener state, HotFiles hot) {
         this.job = job;
+        this.hot = hot;
         this.progress = progress;
         this.watch = new Stopwatch(progress);
         this.state = state;
@@ -129,7 +133,8 @@ final class Stop {
         PmiState pmi = job.pmi().state();
         JobState agents = JobState.of(job.facts(), job.namedRuntime(), pmi, job.addresses().copy());
         Instant now = Instant.now();
-        Capture capture = Capture.take(new CaptureRequest(Roots.of(job.facts().launch(), job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE));
+        Capture capture = Capture.take(new CaptureRequest(Roots.of(job.facts().launch(), job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE,
+                JobFiles.request(job, hot)));
         try {
             for (int pid : capture.snapshotPids()) {
                 job.shepherd().expect(pid);

@@ -1,7 +1,11 @@
 package org.udckpt.job.cli;
 
+import java.util.List;
+import org.udckpt.job.config.FilePatterns;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
 
 /** Flags of {@code run} and {@code restart} about the checkpoints that the job will take. */
 final class CheckpointOptions {
@@ -53,6 +57,23 @@ final class CheckpointOptions {
             description = "restart the job from its newest checkpoint when it fails, N times at most (default: 5) without getting further")
     private Integer restartOnFailure;
 
+    @picocli.CommandLine.Option(names = "--files", paramLabel = "PATTERN",
+            description = "a file, or a directory with all in it, that is part of each checkpoint, besides the files open for writing; a glob, can be given again; a restart saves what the image names")
+    private List<String> files;
+
+    @picocli.CommandLine.Option(names = "--files-except", paramLabel = "PATTERN", description = "files that are not part of checkpoints, although open or named; can be given again")
+    private List<String> filesExcept;
+
+    @picocli.CommandLine.Option(names = "--files-in-stop", paramLabel = "BYTES", description = "how much of them may be copied while the job stands still, where there are no reflinks; default: 64M")
+    private String filesInStop;
+
+    @picocli.CommandLine.Option(names = "--files-limit", paramLabel = "BYTES", description = "how much they may have together; default: 64G")
+    private String filesLimit;
+
+    @picocli.CommandLine.Option(names = "--rolled-back", paramLabel = "keep|discard",
+            description = "a restart puts files back to what they were: keep those that it replaces beside, as NAME.udckpt-rolled-back-ID (default), or discard them")
+    private String rolledBack;
+
     /** Where the job was told to put them; null: it was not. */
     String tiers() {
         return tiers;
@@ -64,6 +85,16 @@ final class CheckpointOptions {
                 .flag(Option.TIERS, tiers).flag(Option.KEEP_FAST, keepFast)
                 .flag(Option.MAX_RATE, maxRate).flag(Option.IO_IDLE, ioIdle ? "true" : null).flag(Option.BUFFER, buffer)
                 .flag(Option.FULL_EVERY, fullEvery).flag(Option.COMPRESS, compress).flag(Option.INTEGRITY, integrity).flag(Option.ENCRYPT, encrypt).flag(Option.OUTSIDE, outside)
-                .flag(Option.RESTART_ON_FAILURE, restartOnFailure == null ? null : restartOnFailure.toString());
+                .flag(Option.RESTART_ON_FAILURE, restartOnFailure == null ? null : restartOnFailure.toString())
+                .flag(Option.FILES, joined(files)).flag(Option.FILES_EXCEPT, joined(filesExcept)).flag(Option.FILES_IN_STOP, filesInStop).flag(Option.FILES_LIMIT, filesLimit)
+                .flag(Option.ROLLED_BACK, rolledBack);
+    }
+
+    /** As a setting has several; null when there is none. */
+    private static String joined(List<String> patterns) {
+        if (patterns != null && patterns.contains("")) {
+            throw new Failure(ExitCode.USAGE, "--files and --files-except want a path or a pattern, not an empty text");
+        }
+        return patterns == null ? null : FilePatterns.joined(patterns);
     }
 }

@@ -7,6 +7,7 @@ import org.udckpt.address.Endpoint;
 import org.udckpt.image.Manifest;
 import org.udckpt.job.diff.DescriptorChange;
 import org.udckpt.job.diff.EndpointChange;
+import org.udckpt.job.diff.FileDiff;
 import org.udckpt.job.diff.ImageDiff;
 import org.udckpt.job.diff.Pages;
 import org.udckpt.job.diff.ProcessDiff;
@@ -34,6 +35,8 @@ final class DiffJson {
         diff.goneProcesses().forEach(process -> process(gone.addObject(), diff.olderProcesses(), process));
         ArrayNode shared = root.putArray("shared_memory");
         diff.shared().forEach(object -> shared(shared.addObject(), object));
+        ArrayNode files = root.putArray("files");
+        diff.files().forEach(file -> file(files.addObject(), file));
         ArrayNode endpoints = root.putArray("endpoints");
         diff.endpoints().forEach(change -> endpoint(endpoints.addObject(), change));
         return root;
@@ -96,6 +99,12 @@ final class DiffJson {
     private static void shared(ObjectNode node, SharedDiff diff) {
         node.put("change", diff.older() == null ? "new" : diff.newer() == null ? "gone" : "both");
         node.put("kind", word(diff.present().kind())).put("name", diff.present().path());
+        node.put("older_bytes", diff.older() == null ? 0 : diff.older().size()).put("newer_bytes", diff.newer() == null ? 0 : diff.newer().size());
+        pages(node, diff.pages());
+    }
+
+    private static void file(ObjectNode node, FileDiff diff) {
+        node.put("change", diff.older() == null ? "new" : diff.newer() == null ? "gone" : "both").put("path", diff.present().path());
         node.put("older_bytes", diff.older() == null ? 0 : diff.older().size()).put("newer_bytes", diff.newer() == null ? 0 : diff.newer().size());
         pages(node, diff.pages());
     }

@@ -5,6 +5,7 @@ import java.util.Locale;
 import org.udckpt.image.Manifest;
 import org.udckpt.job.diff.DescriptorChange;
 import org.udckpt.job.diff.EndpointChange;
+import org.udckpt.job.diff.FileDiff;
 import org.udckpt.job.diff.Group;
 import org.udckpt.job.diff.ImageDiff;
 import org.udckpt.job.diff.Pages;
@@ -39,6 +40,7 @@ final class DiffText {
         diff.newProcesses().forEach(process -> System.out.println("new        " + diff.newerProcesses().name(process)));
         diff.processes().forEach(this::print);
         diff.shared().stream().filter(DiffText::told).forEach(DiffText::print);
+        diff.files().stream().filter(file -> !file.isSame()).forEach(DiffText::print);
         diff.endpoints().forEach(DiffText::print);
     }
 
@@ -89,6 +91,13 @@ final class DiffText {
         Pages pages = shared.pages();
         System.out.printf("shared     %s %s%s: %d pages changed of %d, %d added, %d removed%n", shared.present().kind().name().toLowerCase(Locale.ROOT), shared.present().path(),
                 shared.older() == null ? " (new)" : shared.newer() == null ? " (gone)" : "", pages.changed(), pages.both(), pages.added(), pages.removed());
+    }
+
+    private static void print(FileDiff file) {
+        Pages pages = file.pages();
+        String sizes = file.older() == null ? "new, " + Durations.bytes(file.newer().size()) : file.newer() == null ? "gone, " + Durations.bytes(file.older().size())
+                : Durations.bytes(file.older().size()) + " to " + Durations.bytes(file.newer().size());
+        System.out.printf("file       %s: %s; %d pages changed of %d, %d added, %d removed%n", file.present().path(), sizes, pages.changed(), pages.both(), pages.added(), pages.removed());
     }
 
     private static void print(EndpointChange change) {

@@ -29,6 +29,9 @@ final class InspectCommand implements Callable<Integer> {
     @Option(names = "--pid", paramLabel = "P", description = "the same of one process")
     private Integer pid;
 
+    @Option(names = "--files", description = "the job's files in it, one a line, with what is on disk now")
+    private boolean files;
+
     @Option(names = "--json", description = "as JSON, schema 1: always all")
     private boolean json;
 
@@ -43,6 +46,8 @@ final class InspectCommand implements Callable<Integer> {
             List<ProcessState> chosen = pid != null ? List.of(open.processes().one(rank, pid)) : rank != null ? open.processes().of(rank) : open.processes().all();
             if (json) {
                 JsonOutput.print(InspectJson.of(view, chosen));
+            } else if (files) {
+                new InspectFilesText(open.image().files()).printAll();
             } else if (pid != null) {
                 new InspectRankText(view).print(chosen.getFirst());
             } else if (rank != null) {

@@ -16,6 +16,7 @@ import org.udckpt.job.store.ImageProcesses;
 import org.udckpt.job.store.JobRow;
 import org.udckpt.process.capture.PhaseTimes;
 import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.ThreadState;
@@ -62,9 +63,25 @@ final class InspectJson {
         view.image().image().objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).forEach(memory ->
                 shared.addObject().put("id", memory.id()).put("kind", memory.kind().name().toLowerCase(Locale.ROOT)).put("path", memory.path()).put("bytes", memory.size())
                         .put("stored_bytes", new Extents(view.image().shared(memory.id())).bytes()));
+        files(root.putArray("files"));
         ArrayNode addresses = root.putArray("addresses");
         view.image().state().addresses().endpoints().forEach(endpoint -> addresses.addObject().put("rank", endpoint.rank())
                 .put("transport", endpoint.transport().name()).put("virtual", endpoint.virtual().toString()).put("real", EndpointText.realOrNone(endpoint)));
+    }
+
+    private void files(ArrayNode array) {
+        for (JobFile file : view.image().image().files()) {
+            ObjectNode node = array.addObject().put("path", file.path());
+            switch (file) {
+                case JobFile.RegularFile f -> node.put("kind", "file").put("bytes", f.size()).put("stored_bytes", new Extents(view.image().shared(f.id())).bytes())
+                        .put("mode", "%04o".formatted(f.mode())).put("modified_ns", f.modifiedNs()).put("cut", InspectFilesText.word(f));
+                case JobFile.HardLink link -> node.put("kind", "link").put("of", link.of());
+                case JobFile.SymbolicLink link -> node.put("kind", "symlink").put("target", link.target());
+                case JobFile.Directory directory -> node.put("kind", "directory").put("mode", "%04o".formatted(directory.mode()));
+                case JobFile.LeftOut left -> node.put("kind", "left-out").put("reason", left.reason());
+                case JobFile.Named named -> node.put("kind", named.except() ? "except" : "named");
+            }
+        }
     }
 
     private static void kinds(ArrayNode array, List<KindTotal> totals) {

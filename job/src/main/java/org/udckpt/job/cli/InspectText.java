@@ -41,6 +41,7 @@ final class InspectText {
         System.out.println("memory     kind       mappings         size       stored");
         KindTotal.of(view.regions()).forEach(total -> kind("          ", total));
         System.out.printf("objects    %s%n", counts(view.objects().kinds()));
+        new InspectFilesText(view.image().image().files()).printSummary();
         view.image().processes().ranks().forEach(this::rank);
         if (!view.others().isEmpty()) {
             System.out.printf("no rank%s%n", stop(view.others()));

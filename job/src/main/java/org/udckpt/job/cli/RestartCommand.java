@@ -1,7 +1,9 @@
 package org.udckpt.job.cli;
 
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.udckpt.job.agent.Job;
+import org.udckpt.job.config.FilePatterns;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
@@ -16,6 +18,7 @@ import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.Tiers;
+import org.udckpt.process.restore.Relocation;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -44,12 +47,20 @@ final class RestartCommand implements Callable<Integer> {
     @picocli.CommandLine.Option(names = "--lazy", paramLabel = "auto|no", description = "whether the job runs while its memory is still being read")
     private String lazy;
 
+    @picocli.CommandLine.Option(names = "--map-path", paramLabel = "OLD=NEW", description = "the job's files at or below OLD are now at NEW: program, libraries, open files; can be given again, the longest counts")
+    private List<String> moves = List.of();
+
+    @picocli.CommandLine.Option(names = "--directory", paramLabel = "DIR", description = "the job's working directory; default: as before")
+    private String directory;
+
     @Parameters(paramLabel = "DIR[/ID]", description = "a checkpoint, or the newest complete one of a directory or of fast=DIR,slow=DIR")
     private String image;
 
     @Override
     public Integer call() throws Exception {
         Settings settings = checkpoints.over(common.settings(debug.traces())).flag(Option.DEVICE, device).flag(Option.LAZY, lazy).checked();
+        FilePatterns.resolve(settings);
+        Relocation relocation = Moves.parse(moves, directory);
         if (checkpoints.tiers() == null) {
             ImageLocation.tiers(image).ifPresent(tiers -> settings.flag(Option.TIERS, tiers.format())); // it goes on where it was
         }
@@ -64,12 +75,12 @@ final class RestartCommand implements Callable<Integer> {
         Installation installation = Installation.find(settings);
         Debugger debugger = debug.debugger();
         if (debugger == null) {
-            return Lives.run(settings, installation, location, () -> Restart.start(settings, installation, location, name, layout));
+            return Lives.run(settings, installation, location, relocation, () -> Restart.start(settings, installation, location, name, layout, relocation, Onlooker.NONE));
         }
         if (settings.count(Option.RESTART_ON_FAILURE) > 0) {
             Messages.info("the job is not restarted when it fails: it is in a debugger");
         }
-        try (Job job = Restart.start(settings, installation, location, name, layout, new Onlooker(debugger, null))) {
+        try (Job job = Restart.start(settings, installation, location, name, layout, relocation, new Onlooker(debugger, null))) {
             int code = job.await();
             debugger.await(); // who looks at the end of a rank may have more to ask
             return code;

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.udckpt.job.life.FirstLife;
 import org.udckpt.job.life.Lives;
+import org.udckpt.job.config.FilePatterns;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Interval;
 import org.udckpt.job.config.Option;
@@ -68,6 +69,7 @@ final class RunCommand implements Callable<Integer> {
         HostLayout layout = HostLayout.parse(hosts, ranks);
         Map<String, String> environment = RawText.environment();
         Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"), launch);
+        FilePatterns.resolve(settings);
         DeviceChoice.resolve(settings);
         ImageOptions.check(settings);
         String jobName = name != null ? name : JobNames.fresh(program);

@@ -25,6 +25,11 @@ public enum Option {
     LAZY("lazy", "auto", "auto: a restarted job runs while its memory is still being read, where this system permits it; no: it waits"),
     RESTART_ON_FAILURE("restart-on-failure", "0", "restart a job that fails from its newest checkpoint, so many times at most without getting further; 0: never"),
     OUTSIDE("outside", "refuse", "connections to processes outside of the job: refuse checkpoints, or close them in the image (the running job keeps them)"),
+    FILES("files", "", "files and directories that are part of each checkpoint besides those open for writing: globs, with ':' between them"),
+    FILES_EXCEPT("files-except", "", "files that are not, although open or named: globs, with ':' between them; a restart cuts them back to their length"),
+    FILES_IN_STOP("files-in-stop", "64M", "bytes of files that may be copied while the job stands still, where the file system has no reflinks"),
+    FILES_LIMIT("files-limit", "64G", "bytes that the files of a checkpoint may have together; it is refused above"),
+    ROLLED_BACK("rolled-back", "keep", "what a restart does with files that it replaces: keep (as NAME.udckpt-rolled-back-ID) or discard"),
     NATIVE("native", "", "directory of libudckpt.so and udckpt-shepherd; empty: beside the classes");
 
     private final String key;

@@ -98,6 +98,11 @@ public final class Settings {
         return this;
     }
 
+    /** The same value in another form; its origin stays. */
+    void resolved(Option option, String text) {
+        values.put(option, new Value(text, values.get(option).origin()));
+    }
+
     /** Reads every value once, so that a wrong one is said before anything is started. */
     public Settings checked() {
         Interval.of(this);
@@ -113,6 +118,9 @@ public final class Settings {
         bytes(Option.BUFFER, SMALLEST_BUFFER);
         truth(Option.IO_IDLE);
         choice(Option.LAZY);
+        bytes(Option.FILES_IN_STOP, 0);
+        bytes(Option.FILES_LIMIT, 0);
+        keepsRolledBack();
         Outside.of(this);
         return this;
     }
@@ -206,6 +214,15 @@ public final class Settings {
             case "true" -> true;
             case "false" -> false;
             default -> throw bad(option, "true or false");
+        };
+    }
+
+    /** Whether {@link Option#ROLLED_BACK} says keep. */
+    public boolean keepsRolledBack() {
+        return switch (text(Option.ROLLED_BACK)) {
+            case "keep" -> true;
+            case "discard" -> false;
+            default -> throw bad(Option.ROLLED_BACK, "keep or discard");
         };
     }
 

@@ -44,15 +44,17 @@ public final class Comparison {
         SharedPairs objects = new SharedPairs(older.image(), newer.image());
         List<ProcessDiff> processes = new ArrayList<>();
         List<SharedDiff> shared = new ArrayList<>();
+        List<FileDiff> files;
         try (MemoryComparison memory = new MemoryComparison(progress, bytes(older) + bytes(newer))) {
             for (Pair pair : pairs) {
                 processes.add(process(pair, memory));
             }
             objects.forEach((before, after) -> shared.add(new SharedDiff(before, after, pages(memory, before == null ? 0 : before.id(), after == null ? 0 : after.id()))));
+            files = FileDiff.of(older.image(), newer.image(), (before, after) -> pages(memory, before, after));
         }
         boolean beside = older.location().parent().equals(newer.location().parent());
         return new ImageDiff(name(older, beside), older.reader().manifest(), older.processes(), name(newer, beside), newer.reader().manifest(), newer.processes(), sameJob(), List.copyOf(processes), List.copyOf(fresh),
-                List.copyOf(gone), List.copyOf(shared), EndpointComparison.changes(older, newer));
+                List.copyOf(gone), List.copyOf(shared), files, EndpointComparison.changes(older, newer));
     }
 
     private static String name(OpenImage image, boolean beside) {

@@ -14,12 +14,14 @@ import org.udckpt.process.model.ProcessState;
  * @param processes that are in both
  * @param newProcesses that are in the newer only; {@code goneProcesses} in the older only
  * @param shared objects whose contents the images hold
+ * @param files of the job, but those that are shared objects
  */
 public record ImageDiff(String olderName, Manifest older, ImageProcesses olderProcesses, String newerName, Manifest newer, ImageProcesses newerProcesses, boolean sameJob, List<ProcessDiff> processes,
-        List<ProcessState> newProcesses, List<ProcessState> goneProcesses, List<SharedDiff> shared, List<EndpointChange> endpoints) {
-    /** Of all processes and shared objects. */
+        List<ProcessState> newProcesses, List<ProcessState> goneProcesses, List<SharedDiff> shared, List<FileDiff> files, List<EndpointChange> endpoints) {
+    /** Of all processes, shared objects and files. */
     public Pages pages() {
         Pages sum = processes.stream().map(ProcessDiff::pages).reduce(Pages.NONE, Pages::plus);
-        return shared.stream().map(SharedDiff::pages).reduce(sum, Pages::plus);
+        sum = shared.stream().map(SharedDiff::pages).reduce(sum, Pages::plus);
+        return files.stream().map(FileDiff::pages).reduce(sum, Pages::plus);
     }
 }

@@ -19,6 +19,7 @@ import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
+import org.udckpt.process.restore.Relocation;
 
 /** A job from its start to its end: one life, or with {@code --restart-on-failure} as many as it needs (docs/restart-on-failure.md). */
 public final class Lives {
@@ -34,6 +35,9 @@ public final class Lives {
     /** The checkpoint that the present life began with; null: with none. */
     private FailureStreak.Point from;
     private Instant began = Instant.now();
+    /** The checkpoint to which {@link #relocation} belongs. */
+    private long moved = -1;
+    private Relocation relocation = Relocation.NONE;
     private String name;
     private HostLayout layout;
     private int code;
@@ -60,14 +64,17 @@ public final class Lives {
      * Runs a restarted job to its end; its exit code.
      *
      * @param location what it is restarted from
+     * @param relocation where its files are; in the checkpoints that it takes from then on they are there already
      */
-    public static int run(Settings settings, Installation installation, ImageLocation location, Supplier<Job> first) throws InterruptedException {
+    public static int run(Settings settings, Installation installation, ImageLocation location, Relocation relocation, Supplier<Job> first) throws InterruptedException {
         int limit = settings.count(Option.RESTART_ON_FAILURE);
         if (limit == 0) {
             return once(first);
         }
         Lives lives = new Lives(settings, installation, OwnCheckpoints.from(settings, location), limit);
         lives.from = new FailureStreak.Point(location.entry().id(), 0);
+        lives.moved = location.entry().id();
+        lives.relocation = relocation;
         lives.points.put(lives.from.id(), lives.from);
         return lives.run(first);
     }
@@ -143,7 +150,7 @@ public final class Lives {
 
     private Optional<Job> restart(ImageLocation location) throws InterruptedException {
         try {
-            Job job = Restart.start(settings, installation, location, name, layout, Onlooker.NONE, RestartPhases.sinceNow());
+            Job job = Restart.start(settings, installation, location, name, layout, location.entry().id() == moved ? relocation : Relocation.NONE, Onlooker.NONE, RestartPhases.sinceNow());
             began = Instant.now();
             between.awaitEnd(Duration.ZERO).ifPresent(signal -> job.end(endedBy(signal))); // it came too early for the new processes
             return Optional.of(job);

@@ -32,6 +32,7 @@ import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.restore.Relocation;
 import org.udckpt.process.restore.Restored;
 import org.udckpt.process.restore.Restorer;
 import org.udckpt.process.restore.lazy.Support;
@@ -53,7 +54,7 @@ public final class Restart {
     private final RestartPhases phases;
     private final Onlooker onlooker;
 
-    private Restart(Settings settings, Installation installation, CheckpointReader reader, CompletableFuture<String> refusal, RestartPhases phases, Onlooker onlooker) {
+    private Restart(Settings settings, Installation installation, CheckpointReader reader, Relocation relocation, CompletableFuture<String> refusal, RestartPhases phases, Onlooker onlooker) {
         this.onlooker = onlooker;
         this.refusal = refusal;
         this.phases = phases;
@@ -62,7 +63,7 @@ public final class Restart {
         this.reader = reader;
         this.contents = beside(() -> {
             JobImage image = ImageTables.readImage(reader);
-            return new Contents(image, ImageTables.readRanks(reader, image), ImageTables.readMemory(reader, image));
+            return new Contents(relocation.of(image), ImageTables.readRanks(reader, image), ImageTables.readMemory(reader, image));
         });
     }
 
@@ -84,23 +85,20 @@ public final class Restart {
      *
      * @param name null: as before
      * @param layout null: as before
+     * @param relocation where its files are now
      * @param onlooker {@link Onlooker#NONE}, or who has it for looking at it; a debugger ends with the job, and must be waited for before the job is closed
      */
-    public static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout, Onlooker onlooker) {
-        return start(settings, installation, location, name, layout, onlooker, RestartPhases.sinceLaunch());
+    public static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout, Relocation relocation, Onlooker onlooker) {
+        return start(settings, installation, location, name, layout, relocation, onlooker, RestartPhases.sinceLaunch());
     }
 
-    /** With nobody who looks. */
-    public static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout) {
-        return start(settings, installation, location, name, layout, Onlooker.NONE);
-    }
-
-    static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout, Onlooker onlooker, RestartPhases phases) {
+    static Job start(Settings settings, Installation installation, ImageLocation location, String name, HostLayout layout, Relocation relocation, Onlooker onlooker,
+            RestartPhases phases) {
         String what = "restart from " + location.entry().directory();
         CompletableFuture<String> refusal = beside(Support::refusal); // also links the system calls, for everything after
         try {
             CheckpointReader reader = location.open(Keys.user(settings));
-            Restart restart = new Restart(settings, installation, reader, refusal, phases, onlooker);
+            Restart restart = new Restart(settings, installation, reader, relocation, refusal, phases, onlooker);
             try {
                 restart.checkMachine();
                 return restart.run(location, name, layout); // the job needs the reader until all memory is in
@@ -142,7 +140,7 @@ public final class Restart {
                 job.owns(onlooker.debugger()).choose(new ImageProcesses(location.entry().name(), all.image().processes(), all.ranks()));
                 job.terminal(onlooker.debugger()::hasTerminal);
             }
-            restore(job, all);
+            restore(job, all, location.entry().name());
             Messages.info("the ranks run: " + phases);
             Service.open(job, installation.library());
             return job;
@@ -178,6 +176,14 @@ public final class Restart {
                 case Error cause -> throw cause;
                 case null, default -> throw e;
             }
+        }
+    }
+
+    private void restore(Job job, Contents all, String checkpoint) throws IOException, InterruptedException {
+        try (RestartFiles files = RestartFiles.putBack(job, all.image(), all.memory(), checkpoint)) {
+            phases.reached("files");
+            restore(job, all);
+            files.stay();
         }
     }
 

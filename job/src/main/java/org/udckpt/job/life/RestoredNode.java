@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.udckpt.job.agent.Job;
+import org.udckpt.job.report.Messages;
 import org.udckpt.process.restore.PrivateFiles;
 import org.udckpt.process.restore.RestoreTarget;
 
@@ -44,6 +45,11 @@ record RestoredNode(Job job, RestartPhases phases, Onlooker onlooker) implements
     @Override
     public void go() {
         job.shepherd().go();
+    }
+
+    @Override
+    public void warn(String what) {
+        Messages.warn(what);
     }
 
     @Override

@@ -10,6 +10,9 @@ import java.util.concurrent.TimeoutException;
 import org.udckpt.image.ImageError;
 import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.CaptureRefused;
+import org.udckpt.process.files.FileTorn;
+import org.udckpt.process.files.FilesChanged;
+import org.udckpt.process.files.FilesRefused;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.restore.RestoreException;
 import org.udckpt.process.trace.TraceeGone;
@@ -44,11 +47,15 @@ public final class Failure extends RuntimeException {
             case ImageError.TooNew e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + e.getMessage(), e);
             case ImageError.Locked e -> new Failure(ExitCode.PERMISSION, what + ": " + e.getMessage(), e);
             case ImageError e -> new Failure(ExitCode.CORRUPT, what + ": " + e.getMessage(), e);
+            case FilesRefused e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + e.getMessage(), e);
+            case FileTorn e -> new Failure(ExitCode.BUSY, what + ": " + e.getMessage() + (e.savedInNextStop() ? "; try again" : ""), e);
+            case FilesChanged e -> new Failure(ExitCode.IO, what + ": " + e.getMessage(), e);
             case CaptureRefused e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + e.getMessage(), e);
             case CaptureFailed e -> new Failure(ExitCode.BUSY, what + ": " + e.getMessage() + "; try again", e);
             case TraceeGone e -> new Failure(ExitCode.BUSY, what + ": " + e.getMessage() + "; try again", e);
             case LinuxError e when e.errno() == LinuxError.ESRCH ->
                     new Failure(ExitCode.BUSY, what + ": " + e.getMessage() + ": it has ended meanwhile; try again", e);
+            case LinuxError e when e.isNoSpace() -> new Failure(ExitCode.NO_SPACE, what + ": " + e.getMessage(), e);
             case LinuxError e -> new Failure(ExitCode.IO, what + ": " + e.getMessage(), e);
             case RestoreException e -> new Failure(e.reason() == RestoreException.Reason.UNSUPPORTED ? ExitCode.UNSUPPORTED : ExitCode.IO,
                     what + ": " + e.getMessage(), e);

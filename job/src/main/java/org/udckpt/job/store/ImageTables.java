@@ -21,6 +21,7 @@ import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.InotifyWatch;
+import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
@@ -45,6 +46,7 @@ public final class ImageTables {
     private static final String WATCHES = "inotify-watches";
     private static final String GUARDS = "guard-pages";
     private static final String PACKET_SOCKETS = "packet-sockets";
+    private static final String FILES = "files";
     private static final String PROCESSES = "processes";
     private static final String THREADS = "threads";
     private static final String REGIONS = "regions";
@@ -120,6 +122,9 @@ public final class ImageTables {
         if (!image.packetSockets().isEmpty()) {
             node.table(PACKET_SOCKETS, PacketSocket.class, image.packetSockets());
         }
+        if (!image.files().isEmpty()) {
+            node.table(FILES, JobFile.class, image.files());
+        }
     }
 
     public static JobState readState(CheckpointReader reader) throws IOException {
@@ -155,7 +160,8 @@ public final class ImageTables {
                 reader.tableIfThere(TCP_SOCKETS, TcpSocket.class),
                 reader.tableIfThere(TERMINALS, TerminalObject.class), reader.tableIfThere(WATCHES, InotifyWatch.class),
                 reader.tableIfThere(PACKET_SOCKETS, PacketSocket.class),
-                reader.tableIfThere(GUARDS, GuardPages.class));
+                reader.tableIfThere(GUARDS, GuardPages.class),
+                reader.tableIfThere(FILES, JobFile.class));
         try {
             ImageCheck.check(image);
         } catch (BrokenTable broken) {

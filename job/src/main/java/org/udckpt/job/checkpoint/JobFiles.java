@@ -1,0 +1,39 @@
+package org.udckpt.job.checkpoint;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.config.FilePatterns;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.store.Tiers;
+import org.udckpt.process.files.FileRequest;
+import org.udckpt.process.files.HotFiles;
+
+/** Which files belong to a job's checkpoints, by its settings. */
+public final class JobFiles {
+    private JobFiles() {}
+
+    static FileRequest request(Job job, HotFiles hot) {
+        return new FileRequest(FilePatterns.of(job.settings(), Option.FILES), FilePatterns.of(job.settings(), Option.FILES_EXCEPT), foreign(job), Set.of(),
+                job.settings().bytes(Option.FILES_IN_STOP, 0), job.settings().bytes(Option.FILES_LIMIT, 0), hot);
+    }
+
+    /** Directories that are udckpt's, although they may lie in the job's. */
+    public static List<String> foreign(Job job) {
+        List<String> directories = new ArrayList<>(List.of(real(job.imageDirectory()), real(job.runtime().path())));
+        Tiers.of(job.settings()).ifPresent(tiers -> directories.addAll(List.of(real(tiers.fast().path()), real(tiers.slow().path()))));
+        return directories;
+    }
+
+    /** As the kernel names it. */
+    private static String real(Path directory) {
+        try {
+            return directory.toRealPath().toString();
+        } catch (java.io.IOException notThereYet) {
+            Path parent = directory.toAbsolutePath().normalize().getParent();
+            return parent == null ? "/" : Path.of(real(parent)).resolve(directory.getFileName()).toString();
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package org.udckpt.job.life;
+
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.checkpoint.JobFiles;
+import org.udckpt.job.config.FilePatterns;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.Messages;
+import org.udckpt.process.capture.CaptureRequest;
+import org.udckpt.process.files.Rollback;
+import org.udckpt.process.files.RollbackRequest;
+import org.udckpt.process.files.RolledBack;
+import org.udckpt.process.model.JobFile;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.MemorySource;
+
+/** The job's files during a restart: put back before its processes open them, and again as they were when it fails. Tells what it did. */
+final class RestartFiles implements AutoCloseable {
+    private static final int MOST_LINES = 100;
+    private static final long EXACT = 100_000;
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss").withZone(ZoneId.systemDefault());
+
+    private final Rollback rollback;
+
+    private RestartFiles(Rollback rollback) {
+        this.rollback = rollback;
+    }
+
+    static RestartFiles putBack(Job job, JobImage image, List<MemorySource> memory, String checkpoint) {
+        goOnSaving(job, image);
+        Rollback rollback = Rollback.prepare(image, memory, new RollbackRequest(checkpoint, job.settings().keepsRolledBack(), JobFiles.foreign(job),
+                CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid()).identities()));
+        RestartFiles files = new RestartFiles(rollback);
+        try {
+            rollback.swap();
+            return files;
+        } catch (RuntimeException e) {
+            files.close();
+            throw e;
+        }
+    }
+
+    /** What was part of the checkpoints stays it, unless this restart says otherwise. */
+    private static void goOnSaving(Job job, JobImage image) {
+        for (Option option : new Option[] {Option.FILES, Option.FILES_EXCEPT}) {
+            List<String> named = image.files().stream().filter(file -> file instanceof JobFile.Named pattern && pattern.except() == (option == Option.FILES_EXCEPT))
+                    .map(JobFile::path).toList();
+            if (job.settings().text(option).isEmpty() && !named.isEmpty()) {
+                job.settings().flag(option, FilePatterns.joined(named));
+            }
+        }
+    }
+
+    /** The job runs with them. */
+    void stay() {
+        rollback.commit();
+        List<RolledBack> report = rollback.report();
+        report.stream().limit(MOST_LINES).forEach(file -> Messages.info(line(file)));
+        if (report.size() > MOST_LINES) {
+            Messages.info("... and " + (report.size() - MOST_LINES) + " more files were rolled back");
+        }
+    }
+
+    private static String line(RolledBack file) {
+        String kept = file.kept() == null ? "" : "; what was there is kept as " + file.kept();
+        return switch (file.what()) {
+            case REPLACED -> "rolled back " + file.path() + ": from " + state(file.fromSize(), file.fromModifiedNs()) + " to " + state(file.toSize(), file.toModifiedNs()) + kept;
+            case PUT_BACK -> "put back " + file.path() + ", which was gone: " + state(file.toSize(), file.toModifiedNs());
+            case MADE_SINCE -> file.kept() == null ? "removed " + file.path() + ", which was made after the checkpoint" : "moved " + file.path() + ", which was made after the checkpoint, to " + file.kept();
+            case CUT -> "cut back " + file.path() + ": from " + size(file.fromSize()) + " to " + size(file.toSize())
+                    + (file.kept() == null ? "" : "; what came after is kept as " + file.kept());
+        };
+    }
+
+    private static String size(long bytes) {
+        return bytes < EXACT ? bytes + " bytes" : Durations.bytes(bytes);
+    }
+
+    private static String state(long size, long modifiedNs) {
+        return size(size) + (modifiedNs == 0 ? "" : " of " + TIME.format(Instant.ofEpochSecond(0, modifiedNs)));
+    }
+
+    /** Without {@link #stay} before, all files are put as they were. */
+    @Override
+    public void close() {
+        rollback.close();
+    }
+}
