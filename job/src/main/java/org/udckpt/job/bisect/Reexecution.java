@@ -17,6 +17,7 @@ import org.udckpt.job.life.Restart;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.ImageLocation;
+import org.udckpt.process.restore.Relocation;
 
 /** Lets the job run again from a checkpoint until something is true: for itself, on addresses of its own, without a trace in its files. */
 public final class Reexecution {
@@ -71,7 +72,7 @@ public final class Reexecution {
     private void run(ImageLocation from, String jobName, GdbCommand command, Duration limit) {
         Selection process = question.pid() == null ? Selection.rank(question.rank()) : Selection.pid(question.pid());
         Debugger debugger = new Debugger(process, command, limit);
-        try (Job _ = Restart.start(settings, Installation.find(settings), from, name(jobName), null, new Onlooker(debugger, work.trial()))) {
+        try (Job _ = Restart.start(settings, Installation.find(settings), from, name(jobName), null, Relocation.NONE, new Onlooker(debugger, work.trial()))) {
             debugger.await(); // when it has ended, the job is of no use
             if (debugger.expired()) {
                 throw new Failure(ExitCode.TIMEOUT, "gdb did not see it become true within " + limit.toSeconds() + " s of running again from " + from.entry().name() + ", and was ended");

@@ -180,6 +180,10 @@ public final class Restart {
     }
 
     private void restore(Job job, Contents all, String checkpoint) throws IOException, InterruptedException {
+        if (onlooker.trial() != null) {
+            restore(job, all); // the files stay as they are; it gets changes of its own
+            return;
+        }
         try (RestartFiles files = RestartFiles.putBack(job, all.image(), all.memory(), checkpoint)) {
             phases.reached("files");
             restore(job, all);
@@ -192,7 +196,7 @@ public final class Restart {
         int libraries = (int) image.objects().stream().filter(KernelObject.AgentConnection.class::isInstance).count();
         job.expect(RankRow.numbered(all.ranks()));
         boolean pinned = libraries > 0 && !job.hosts().soft();
-        Restored restored = Restorer.restore(image, all.memory(), new RestoredNode(job, phases, onlooker), lazyFrom(pinned));
+        Restored restored = Restorer.restore(image, all.memory(), new RestoredNode(job, phases, onlooker, root -> RestartFiles.putBackBelow(root, job, image, all.memory())), lazyFrom(pinned));
         MemoryArrival arrival = MemoryArrival.begun(job, reader, restored.filling(), phases);
         if (onlooker.debugger() != null) {
             onlooker.debugger().keepTogether(restored.hostPids(), job.shepherd()::standing);

@@ -32,7 +32,7 @@ final class RestartFiles implements AutoCloseable {
 
     static RestartFiles putBack(Job job, JobImage image, List<MemorySource> memory, String checkpoint) {
         goOnSaving(job, image);
-        Rollback rollback = Rollback.prepare(image, memory, new RollbackRequest(checkpoint, job.settings().keepsRolledBack(), JobFiles.foreign(job),
+        Rollback rollback = Rollback.prepare(image, memory, new RollbackRequest(checkpoint, job.settings().keepsRolledBack(), JobFiles.foreign(job), "",
                 CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid()).identities()));
         RestartFiles files = new RestartFiles(rollback);
         try {
@@ -41,6 +41,14 @@ final class RestartFiles implements AutoCloseable {
         } catch (RuntimeException e) {
             files.close();
             throw e;
+        }
+    }
+
+    /** Where a copy of the job has changes of its own; they end with it. @param root /proc/PID/root of one of its processes */
+    static void putBackBelow(String root, Job job, JobImage image, List<MemorySource> memory) {
+        try (Rollback rollback = Rollback.prepare(image, memory, new RollbackRequest("trial", false, JobFiles.foreign(job), root, new long[0]))) {
+            rollback.swap();
+            rollback.commit();
         }
     }
 

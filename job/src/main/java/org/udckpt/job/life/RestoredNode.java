@@ -5,13 +5,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.report.Messages;
 import org.udckpt.process.restore.PrivateFiles;
 import org.udckpt.process.restore.RestoreTarget;
 
 /** Where the restorer puts the processes: this job's shepherd and sockets. */
-record RestoredNode(Job job, RestartPhases phases, Onlooker onlooker) implements RestoreTarget {
+record RestoredNode(Job job, RestartPhases phases, Onlooker onlooker, Consumer<String> changed) implements RestoreTarget {
     private static final Duration JOIN = Duration.ofSeconds(10);
 
     @Override
@@ -45,6 +46,11 @@ record RestoredNode(Job job, RestartPhases phases, Onlooker onlooker) implements
     @Override
     public void go() {
         job.shepherd().go();
+    }
+
+    @Override
+    public void changesMounted(String root) {
+        changed.accept(root);
     }
 
     @Override

@@ -24,10 +24,13 @@ final class Clock {
         return Scratch.data().get(JAVA_LONG, 0) * SECOND + Scratch.data().get(JAVA_LONG, 8);
     }
 
-    /** Whether a later write of the file can be told by its ctime, once {@link #pass} has been waited for. */
+    /**
+     * Whether a later write of the file can be told by its ctime, once {@link #pass} has been waited for. From Linux 6.13 on a stamp may be a
+     * tick ahead of this clock, where somebody has looked at the one before it.
+     */
     static boolean tells(int file, Files.Stat stat) {
         long now = now();
-        return stat.changed() <= now && (isFine(file) && stat.changed() % SECOND != 0 || stat.changed() < now - UNKNOWN_GRAIN);
+        return stat.changed() <= now + TICKS && (isFine(file) && stat.changed() % SECOND != 0 || stat.changed() < now - UNKNOWN_GRAIN);
     }
 
     private static boolean isFine(int file) {
@@ -43,12 +46,12 @@ final class Clock {
         return false;
     }
 
-    /** Waits until the clock is later than {@code time}, which is not later than now: a tick at most. False: the clock stands. */
+    /** Waits until the clock is later than {@code time}: two ticks at most, where that is the stamp of a file. False: the clock stands. */
     static boolean pass(long time) {
-        long end = System.nanoTime() + TICKS;
+        long end = System.nanoTime() + 2 * TICKS;
         while (now() <= time) {
             if (System.nanoTime() > end) {
-                return false;
+                return now() > time; // this thread may have had to wait between the two
             }
             Thread.onSpinWait();
         }

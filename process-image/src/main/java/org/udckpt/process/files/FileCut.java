@@ -30,6 +30,7 @@ public final class FileCut implements AutoCloseable {
     private final Prefixes before;
     private final Map<String, Candidate> candidates = new LinkedHashMap<>();
     private final List<JobFile> others = new ArrayList<>();
+    private final Set<String> aliases = new HashSet<>();
     private final Set<String> leftOut = new HashSet<>();
     private final Set<Long> cannotClone = new HashSet<>();
     private long left;
@@ -73,6 +74,7 @@ public final class FileCut implements AutoCloseable {
         if (known != null) {
             known.written = true;
             known.overwritable |= !appends;
+            alias(known, path);
         }
         return null;
     }
@@ -107,6 +109,13 @@ public final class FileCut implements AutoCloseable {
         Candidate candidate = new Candidate(path, fd, Files.stat(fd)); // stat of the same moment as the content
         candidates.put(candidate.key, candidate);
         return candidate;
+    }
+
+    /** The same file may be met under several names. */
+    private void alias(Candidate known, String path) {
+        if (!known.path.equals(path) && aliases.add(path)) {
+            others.add(new JobFile.HardLink(path, known.path));
+        }
     }
 
     private void leaveOut(String path, String reason) {
@@ -153,9 +162,7 @@ public final class FileCut implements AutoCloseable {
         String path = folder.below(name);
         Candidate known = candidates.get(Candidate.key(stat));
         if (known != null) {
-            if (!known.path.equals(path) && others.stream().noneMatch(other -> other instanceof JobFile.HardLink link && link.path().equals(path))) {
-                others.add(new JobFile.HardLink(path, known.path));
-            }
+            alias(known, path);
         } else if (request.streams().contains(Candidate.key(stat))) {
             leaveOut(path, "it is a standard stream of udckpt itself");
         } else if (!leftOut.contains(path)) {

@@ -1,11 +1,12 @@
 package org.udckpt.process.files;
 
+import java.util.List;
 import java.util.function.Predicate;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.Folder;
 import org.udckpt.process.linux.LinuxError;
 
-/** Goes through all that a pattern matches, directories before what is in them, without following a symbolic link. */
+/** Goes through all that a pattern matches, directories before what is in them, without following a symbolic link. Directories of checkpoints are left out. */
 final class FileTree {
     private static final int MOST_ENTRIES = 200_000;
 
@@ -33,7 +34,7 @@ final class FileTree {
         try (Folder folder = Folder.open(slash == 0 ? "/" : root.substring(0, slash))) {
             FileTree tree = new FileTree(pattern, skipped, visitor);
             if (root.equals("/")) {
-                tree.list(folder);
+                folder.names().forEach(name -> tree.entry(folder, name));
             } else {
                 tree.entry(folder, root.substring(slash + 1));
             }
@@ -43,12 +44,6 @@ final class FileTree {
             }
             throw e.errno() != LinuxError.ELOOP ? e
                     : new FilesRefused("the files " + pattern + " lie behind a symbolic link that was not there when the job was started: " + e.getMessage());
-        }
-    }
-
-    private void list(Folder folder) {
-        for (String name : folder.names()) {
-            entry(folder, name);
         }
     }
 
@@ -64,12 +59,22 @@ final class FileTree {
         if (stat == null) {
             return; // somebody has removed it since the directory was read
         }
-        boolean directory = stat.type() == Files.Stat.DIRECTORY;
-        boolean deeper = !pattern.matches(path) || visitor.visit(folder, name, stat);
-        if (directory && deeper && pattern.leadsFrom(path)) {
+        if (stat.type() != Files.Stat.DIRECTORY) {
+            if (pattern.matches(path)) {
+                visitor.visit(folder, name, stat);
+            }
+        } else if (pattern.leadsFrom(path)) {
             try (Folder sub = folder.sub(name)) {
-                list(sub);
+                List<String> names = sub.names();
+                if (!holdsCheckpoints(names) && (!pattern.matches(path) || visitor.visit(folder, name, stat))) {
+                    names.forEach(below -> entry(sub, below));
+                }
             }
         }
+    }
+
+    /** Of any job: they are no output of this one, and whoever moves them loses them. */
+    private static boolean holdsCheckpoints(List<String> names) {
+        return names.contains("sequence") && names.stream().anyMatch(name -> name.matches("ckpt-\\d{4,}"));
     }
 }

@@ -24,8 +24,14 @@ final class Folders implements AutoCloseable {
         }
     }
 
+    private final String root;
     private final Map<String, Folder> open = new HashMap<>();
     private final List<Place> made = new ArrayList<>();
+
+    /** @param root of {@link RollbackRequest} */
+    Folders(String root) {
+        this.root = root;
+    }
 
     Place place(String path) {
         int slash = path.lastIndexOf('/');
@@ -36,7 +42,7 @@ final class Folders implements AutoCloseable {
         Folder known = open.get(path);
         if (known == null) {
             try {
-                known = Folder.open(path);
+                known = Folder.open(root, path);
             } catch (LinuxError e) {
                 known = switch (e.errno()) {
                     case LinuxError.ENOENT -> make(path, file);

@@ -29,7 +29,7 @@ public final class Rollback implements AutoCloseable {
 
     private final RollbackRequest request;
     private final Map<Long, MemorySource> contents = new HashMap<>();
-    private final Folders folders = new Folders();
+    private final Folders folders;
     private final List<Step> steps = new ArrayList<>();
     private final List<Tail> tails = new ArrayList<>();
     private final List<RolledBack> done = new ArrayList<>();
@@ -44,6 +44,7 @@ public final class Rollback implements AutoCloseable {
 
     private Rollback(RollbackRequest request, List<MemorySource> memory) {
         this.request = request;
+        this.folders = new Folders(request.root());
         memory.stream().filter(source -> !source.process()).forEach(source -> contents.put(source.id(), source));
     }
 
@@ -70,7 +71,9 @@ public final class Rollback implements AutoCloseable {
     private void prepareAll(JobImage image, ExecutorService workers) {
         Set<String> known = new HashSet<>();
         for (JobFile file : image.files()) {
-            known.add(file.path());
+            if (!(file instanceof JobFile.Named)) {
+                known.add(file.path());
+            }
             switch (file) {
                 case JobFile.Directory directory -> directory(directory);
                 case JobFile.RegularFile regular -> regular(regular, workers);
@@ -88,7 +91,9 @@ public final class Rollback implements AutoCloseable {
                 tail(file);
             }
         }
-        madeSince(image, known);
+        if (request.root().isEmpty()) {
+            madeSince(image, known);
+        }
     }
 
     private static boolean isSaved(JobImage image, String path) {
@@ -224,7 +229,7 @@ public final class Rollback implements AutoCloseable {
 
     /** A directory that is no part of what was saved, but in which such a file lies, as one that the job only had open. */
     private static boolean isAbove(JobImage image, String path, Files.Stat stat) {
-        return stat.type() == Files.Stat.DIRECTORY && image.files().stream().anyMatch(file -> file.path().startsWith(path + "/"));
+        return stat.type() == Files.Stat.DIRECTORY && image.files().stream().anyMatch(file -> !(file instanceof JobFile.Named) && file.path().startsWith(path + "/"));
     }
 
     /** Gives the files their names. When it throws, all names are what they were. */

@@ -29,7 +29,25 @@ public final class Folder implements AutoCloseable {
 
     /** @throws LinuxError ELOOP when a symbolic link is on the way */
     public static Folder open(String path) {
-        return new Folder(path, (int) LinuxError.check(tryOpen(AT_FDCWD, path), "open " + path));
+        return open("", path);
+    }
+
+    /**
+     * The same for whom another directory is "/".
+     *
+     * @param root /proc/PID/root, or "": this process's own
+     * @param path absolute
+     */
+    public static Folder open(String root, String path) {
+        if (root.isEmpty()) {
+            return new Folder(path, (int) LinuxError.check(tryOpen(AT_FDCWD, path), "open " + path));
+        }
+        int top = Files.open(root, Syscall.O_PATH | Syscall.O_DIRECTORY);
+        try {
+            return new Folder(path, (int) LinuxError.check(tryOpen(top, path.equals("/") ? "." : path.substring(1)), "open " + path));
+        } finally {
+            Files.close(top);
+        }
     }
 
     /** The directory {@code name} in this one. */

@@ -3,9 +3,11 @@ package org.udckpt.process.restore;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.ProcessState;
@@ -20,6 +22,7 @@ final class FileChecks {
 
     private final JobImage image;
     private final RestoreTarget target;
+    private final Set<String> saved;
     private final List<KernelObject.OpenFile> files;
 
     /** @param target hears of what is odd, and no hindrance */
@@ -28,12 +31,16 @@ final class FileChecks {
         this.target = target;
         this.files = image.objects().stream().filter(KernelObject.OpenFile.class::isInstance).map(KernelObject.OpenFile.class::cast)
                 .filter(file -> file.backing() == 0).toList();
+        this.saved = image.files().stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path).collect(Collectors.toSet());
     }
 
     void check() {
         Set<String> written = new HashSet<>();
         files.stream().filter(FileChecks::writable).forEach(file -> written.add(file.path()));
         for (KernelObject.OpenFile file : files) {
+            if (saved.contains(file.path())) {
+                continue; // its content is in the image
+            }
             check(file, written.contains(file.path()));
         }
         Set<String> mapped = new HashSet<>();

@@ -48,6 +48,9 @@ public interface RestoreTarget {
         return null;
     }
 
+    /** Where {@link #changes} go is mounted, and no file of the job is open: they can be put back there. @param root /proc/PID/root of a process that sees it */
+    default void changesMounted(String root) {}
+
     /** Something that the user should know; the restore goes on. */
     void warn(String what);
 

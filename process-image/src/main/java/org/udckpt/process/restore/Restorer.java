@@ -89,6 +89,9 @@ public final class Restorer {
             packets.make();
             target.clock(image.clocks().monotonicNs() - MonotonicClock.now()); // not before: a port may have been waited for
             puppets = tree.build();
+            if (target.changes() != null) {
+                target.changesMounted(PrivateFiles.seenBy(puppets.values().iterator().next()));
+            }
             target.reached("processes");
             List<Threads> threads = build(puppets, pages, tcp, packets);
             files.cutBack(target.changes() == null ? "" : PrivateFiles.seenBy(puppets.values().iterator().next()));

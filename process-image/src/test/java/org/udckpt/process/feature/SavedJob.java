@@ -100,7 +100,7 @@ final class SavedJob implements AutoCloseable {
     }
 
     private Restored restore(ShepherdProcess shepherd, long lazyFrom) {
-        try (Rollback files = Rollback.prepare(image, memory, new RollbackRequest("saved", false, List.of(), new long[0]))) {
+        try (Rollback files = Rollback.prepare(image, memory, new RollbackRequest("saved", false, List.of(), "", new long[0]))) {
             files.swap();
             Restored restored = Restorer.restore(image, memory, new Target(shepherd), lazyFrom);
             files.commit();

@@ -27,7 +27,7 @@ import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobFile.Cut;
 
 /** What is saved is what the files held at the stop, whatever happens to them while it is saved; or they are refused by name. */
-@Timeout(120)
+@Timeout(300)
 class FileCutTest {
     private static final int BIG = 3 << 20;
     private static final long LITTLE = 1 << 20;
@@ -112,7 +112,9 @@ class FileCutTest {
         Path file = file("trajectory", 6 << 20);
         FileRequest request = SavedFiles.named(3 << 20);
         Prefixes before = new Prefixes(request);
-        before.consider(file.toString());
+        int opened = org.udckpt.process.linux.Files.open(file.toString(), Syscall.O_RDWR);
+        before.consider("/proc/self/fd/" + opened);
+        org.udckpt.process.linux.Files.close(opened);
         append(file, "written between the look and the stop");
         byte[] then = Files.readAllBytes(file);
         SavedFiles saved = SavedFiles.of(request, before, SavedFiles.open(file, Syscall.O_RDWR), () -> {
@@ -162,6 +164,8 @@ class FileCutTest {
         assertEquals(0, new ProcessBuilder("mkfifo", directory.resolve("pipe").toString()).start().waitFor());
         file("excepted", 10);
         file("ckpt/manifest", 10);
+        file("another-job/ckpt-0001/manifest", 10);
+        file("another-job/sequence", 10);
         file("old.udckpt-rolled-back-ckpt-0001", 10);
         FileRequest request = new FileRequest(List.of(PathPattern.of(directory.toString())), List.of(PathPattern.of(directory + "/ex*")), List.of(directory + "/ckpt"), java.util.Set.of(),
                 LITTLE, LITTLE, new HotFiles());

@@ -25,7 +25,7 @@ import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
 
 /** A directory that was saved comes back as it was, with all that is not its content; what it was meanwhile is kept; nothing happens by halves. */
-@Timeout(120)
+@Timeout(300)
 class RollbackTest {
     @TempDir
     Path directory;
@@ -115,7 +115,7 @@ class RollbackTest {
         write("made-later", 10);
         Files.delete(work.resolve("script"));
         Map<String, String> before = state();
-        try (Rollback rollback = Rollback.prepare(saved.image(), saved.contents(), new RollbackRequest("ckpt-0001", true, List.of(), new long[0]))) {
+        try (Rollback rollback = Rollback.prepare(saved.image(), saved.contents(), new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0]))) {
             assertEquals(contents(before), contents(state()), "only names that nobody sees");
             rollback.swap();
             assertFalse(contents(before).equals(contents(state())));

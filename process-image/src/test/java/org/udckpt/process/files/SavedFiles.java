@@ -79,7 +79,7 @@ final class SavedFiles {
     }
 
     List<RolledBack> restore(boolean keep) throws Exception {
-        try (Rollback rollback = Rollback.prepare(image(), contents(), new RollbackRequest("ckpt-0001", keep, List.of(), new long[0]))) {
+        try (Rollback rollback = Rollback.prepare(image(), contents(), new RollbackRequest("ckpt-0001", keep, List.of(), "", new long[0]))) {
             rollback.swap();
             rollback.commit();
             return rollback.report();
