@@ -43,6 +43,7 @@ class FilesTest {
             awaitStep(60);
             Files.writeString(work.resolve("scratch.tmp"), "not part of it");
             assertEquals(0, commands.run("checkpoint", PATIENCE_S, "checkpoint", "job"), this::text);
+            String kept = ".udckpt-rolled-back-" + Files.readString(commands.output("checkpoint")).strip(); // not the first, where a file was met while it was written
             goOnAndKill();
             Files.writeString(work.resolve("notes"), "made by hand");
             Path moved = directory.resolve("moved");
@@ -52,9 +53,9 @@ class FilesTest {
             finish();
             equalToUndisturbed(work);
             assertEquals("not part of it", Files.readString(work.resolve("scratch.tmp")));
-            assertEquals("made by hand", Files.readString(work.resolve("notes.udckpt-rolled-back-ckpt-0001")));
-            for (String words : List.of("rolled back " + work + "/log.0.0: from ", "moved " + work + "/notes, which was made after the checkpoint, to " + work + "/notes.udckpt",
-                    work + "/trajectory.1.0.udckpt-rolled-back-ckpt-0001")) {
+            assertEquals("made by hand", Files.readString(work.resolve("notes" + kept)));
+            for (String words : List.of("rolled back " + work + "/log.0.0: from ", "moved " + work + "/notes, which was made after the checkpoint, to " + work + "/notes" + kept,
+                    work + "/trajectory.1.0" + kept)) {
                 assertTrue(text().contains(words), () -> words + "\n" + text());
             }
 

@@ -30,6 +30,7 @@ public final class FileCut implements AutoCloseable {
     private final Prefixes before;
     private final Map<String, Candidate> candidates = new LinkedHashMap<>();
     private final List<JobFile> others = new ArrayList<>();
+    private final Set<String> found = new HashSet<>();
     private final Set<String> aliases = new HashSet<>();
     private final Set<String> leftOut = new HashSet<>();
     private final Set<Long> cannotClone = new HashSet<>();
@@ -149,6 +150,9 @@ public final class FileCut implements AutoCloseable {
         if (path.indexOf('\uFFFD') >= 0) {
             throw new FilesRefused("the name of " + path + " is not UTF-8: rename it, or leave it out with --files-except");
         }
+        if (!found.add(path)) {
+            return true; // two patterns name it
+        }
         switch (stat.type()) {
             case Files.Stat.DIRECTORY -> others.add(new JobFile.Directory(path, stat.mode() & 07777, stat.uid(), stat.gid(), stat.modified()));
             case Files.Stat.LINK -> others.add(new JobFile.SymbolicLink(path, folder.readLink(name), stat.uid(), stat.gid()));
@@ -194,9 +198,9 @@ public final class FileCut implements AutoCloseable {
     private void hold(Candidate c) {
         long id = c.id != 0 ? c.id : ids.getAsLong();
         boolean appends = c.written && !c.overwritable;
-        boolean quiet = Candidate.isQuiet(c.stat) && !c.mapped && !request.hot().contains(c.path) && Clock.tells(c.descriptor(), c.stat);
-        if (quiet) {
-            c.live(Cut.UNCHANGED, id); // most are never read in the stop, whatever their size
+        boolean likelyWritten = c.mapped || c.written && c.size() < CLONED_FROM || request.hot().contains(c.path);
+        if (!likelyWritten && Candidate.isQuiet(c.stat) && Clock.tells(c.descriptor(), c.stat)) {
+            c.live(appends ? Cut.APPENDED : Cut.UNCHANGED, id); // most are never read in the stop, whatever their size
         } else if (!cloned(c, id)) {
             if (c.size() <= left) {
                 left -= c.size();

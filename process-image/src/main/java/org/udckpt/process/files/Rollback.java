@@ -211,15 +211,21 @@ public final class Rollback implements AutoCloseable {
     private void madeSince(JobImage image, Set<String> known) {
         List<PathPattern> except = image.files().stream().filter(file -> file instanceof JobFile.Named named && named.except()).map(file -> PathPattern.of(file.path())).toList();
         Set<String> streams = FileRequest.keys(request.streams());
+        Set<String> aside = new HashSet<>();
         FileRequest scope = new FileRequest(List.of(), except, request.foreign(), streams, 0, 0, null);
         for (JobFile file : image.files()) {
             if (file instanceof JobFile.Named named && !named.except()) {
-                FileTree.walk(PathPattern.of(named.path()), path -> scope.isForeign(path) || scope.isExcepted(path), (folder, name, stat) -> {
-                    boolean old = !known.add(folder.below(name)) || streams.contains(Candidate.key(stat)) || isAbove(image, folder.below(name), stat);
+                FileTree.walk(PathPattern.of(named.path()), each -> scope.isForeign(each) || scope.isExcepted(each), (folder, name, stat) -> {
+                    String path = folder.below(name);
+                    if (aside.stream().anyMatch(gone -> path.equals(gone) || path.startsWith(gone + "/"))) {
+                        return false; // two patterns name it
+                    }
+                    boolean old = !known.add(path) || streams.contains(Candidate.key(stat)) || isAbove(image, path, stat);
                     if (!old) {
-                        Step step = new Step.PutAside(folders.place(folder.below(name)), request.checkpoint());
+                        aside.add(path);
+                        Step step = new Step.PutAside(folders.place(path), request.checkpoint());
                         steps.add(step);
-                        reports.put(step, new RolledBack(folder.below(name), RolledBack.What.MADE_SINCE, stat.size(), stat.modified(), 0, 0, null));
+                        reports.put(step, new RolledBack(path, RolledBack.What.MADE_SINCE, stat.size(), stat.modified(), 0, 0, null));
                     }
                     return old;
                 });

@@ -80,13 +80,13 @@ class FileCutTest {
     @Test
     void aQuietFileThatWakesUpIsCopiedNextTime() throws Exception {
         Path file = file("restart", 100_000);
-        FileRequest request = SavedFiles.OPEN;
+        FileRequest request = SavedFiles.named(directory.toString());
         Thread.sleep(3_200); // Candidate.QUIET_NS: st_ctime cannot be set back
         byte[] then = Files.readAllBytes(file);
-        FileTorn torn = assertThrows(FileTorn.class, () -> SavedFiles.of(request, SavedFiles.open(file, Syscall.O_RDWR), () -> overwrite(file, 10)));
+        FileTorn torn = assertThrows(FileTorn.class, () -> SavedFiles.of(request, cut -> { }, () -> overwrite(file, 10)));
         assertTrue(torn.savedInNextStop(), torn.getMessage());
         byte[] now = Files.readAllBytes(file);
-        SavedFiles saved = SavedFiles.of(request, SavedFiles.open(file, Syscall.O_RDWR), () -> overwrite(file, 20));
+        SavedFiles saved = SavedFiles.of(request, cut -> { }, () -> overwrite(file, 20));
         assertEquals(Cut.COPIED, saved.cut(file));
         saved.restore(true);
         assertTrue(Arrays.equals(now, Files.readAllBytes(file)) && !Arrays.equals(then, now));

@@ -52,7 +52,7 @@ class RollbackTest {
     }
 
     private SavedFiles save() {
-        return SavedFiles.of(SavedFiles.named(work.toString()), cut -> { }, () -> { });
+        return SavedFiles.of(SavedFiles.named(work.toString(), work + "/sub", work + "/l*", work + "/later/*"), cut -> { }, () -> { });
     }
 
     @Test
