@@ -105,6 +105,6 @@ public final class CoreProbe {
         }
         String words = String.join(" ", lines.subList(Math.min(place + 1, lines.size()), Math.min(place + 2, lines.size())));
         Messages.debugTrace("gdb says", new IOException(said));
-        return Verdict.unknown(words.isBlank() ? "gdb has no answer: " + String.join(" ", lines).strip() : words.strip());
+        return Verdict.unknown(words.isBlank() ? "gdb has no answer: " + String.join(" ", lines).strip() : words.strip().replaceAll("\\.$", ""));
     }
 }

@@ -19,13 +19,17 @@ public record Question(Integer rank, Integer pid, String expression, String fram
         return List.of("thread " + thread, select(), "if (" + expression + ")", "echo \\n" + TRUE + "\\n", "else", "echo \\n" + FALSE + "\\n", "end");
     }
 
-    /** Commands for the process that runs again: until it is true, or the process has ended; then what is to be seen there. */
-    List<String> inProcess() {
+    /**
+     * Commands for the process that runs again: until it is true, or the process has ended; then what is to be seen there.
+     *
+     * @param marked for a program that reads what gdb prints
+     */
+    List<String> inProcess(boolean marked) {
         return List.of(select(),
                 place == null ? "watch " + expression : "break " + place + " if " + expression,
                 "set $udckpt_more = 1",
                 "while $udckpt_more",
-                "echo \\n" + RUNNING + "\\n",
+                mark(marked, RUNNING),
                 "continue",
                 "if !$_isvoid($_exitcode) || !$_isvoid($_exitsignal)",
                 "set $udckpt_more = 0",
@@ -36,10 +40,14 @@ public record Question(Integer rank, Integer pid, String expression, String fram
                 "end",
                 "end",
                 "if $_isvoid($_exitcode) && $_isvoid($_exitsignal)",
-                "echo \\n" + STOPPED + "\\n",
-                "backtrace",
-                "info locals",
+                mark(marked, STOPPED),
+                "with pagination off -- backtrace",
+                "with pagination off -- info locals",
                 "end");
+    }
+
+    private static String mark(boolean marked, String mark) {
+        return "echo \\n" + (marked ? mark + "\\n" : "");
     }
 
     private String select() {

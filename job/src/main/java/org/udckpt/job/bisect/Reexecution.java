@@ -37,7 +37,7 @@ public final class Reexecution {
 
     /** Gives gdb to the person at the terminal when it is true; returns when that person has ended gdb. The job ends with it. */
     public void interactively(ImageLocation from, String jobName) {
-        run(from, jobName, new GdbCommand(gdb, question.inProcess(), true, null), null);
+        run(from, jobName, new GdbCommand(gdb, question.inProcess(false), true, null), null);
     }
 
     /**
@@ -47,7 +47,7 @@ public final class Reexecution {
      */
     public String alone(ImageLocation from, String jobName, Duration limit, StringBuilder said) {
         ByteArrayOutputStream output = new ByteArrayOutputStream();
-        run(from, jobName, new GdbCommand(gdb, question.inProcess(), false, output), limit);
+        run(from, jobName, new GdbCommand(gdb, question.inProcess(true), false, output), limit);
         String text = output.toString(StandardCharsets.UTF_8);
         said.append(text);
         return text.contains(Question.STOPPED) ? report(text) : null;

@@ -33,6 +33,7 @@ public final class Debugger implements AutoCloseable {
     /** And what each is called; from before the restore on. */
     private final Map<ProcessState, String> chosen = new LinkedHashMap<>();
     private volatile Process gdb;
+    private volatile boolean ending;
     private volatile boolean expired;
     private Thread output;
     private Thread together;
@@ -122,16 +123,18 @@ public final class Debugger implements AutoCloseable {
             CompletableFuture.delayedExecutor(limit.toMillis(), TimeUnit.MILLISECONDS).execute(() -> end(started));
         }
         if (!command.interactive()) {
-            output = Thread.ofPlatform().daemon().name("gdb-output").start(() -> copy(gdb, command.output()));
+            output = Thread.ofPlatform().daemon().name("gdb-output").start(() -> copy(command.output()));
         }
     }
 
-    private static void copy(Process gdb, OutputStream to) {
+    private void copy(OutputStream to) {
         try {
             gdb.getInputStream().transferTo(to);
             to.flush();
         } catch (IOException e) {
-            Messages.warn("what gdb says is lost: " + e.getMessage());
+            if (!ending) { // its end closes the stream
+                Messages.warn("what gdb says is lost: " + e.getMessage());
+            }
         }
     }
 
@@ -166,6 +169,7 @@ public final class Debugger implements AutoCloseable {
     private void end(Process started) {
         if (started.isAlive()) {
             expired = true;
+            ending = true;
             started.destroy();
             CompletableFuture.delayedExecutor(END_SECONDS, TimeUnit.SECONDS).execute(started::destroyForcibly);
         }
@@ -203,6 +207,7 @@ public final class Debugger implements AutoCloseable {
     @Override
     public void close() throws InterruptedException {
         if (gdb != null && gdb.isAlive()) {
+            ending = true;
             gdb.destroy();
             if (!gdb.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
                 gdb.destroyForcibly().waitFor();

@@ -23,7 +23,7 @@ class CoreProbeTest {
 
     @Test
     void gdbsOwnWords() {
-        assertEquals("No symbol \"y\" in current context.", CoreProbe.verdict(BEGIN + "#0  f ()\n/w/question-1:3: Error in sourced command file:\n"
+        assertEquals("No symbol \"y\" in current context", CoreProbe.verdict(BEGIN + "#0  f ()\n/w/question-1:3: Error in sourced command file:\n"
                 + "No symbol \"y\" in current context.\n").words());
     }
 
