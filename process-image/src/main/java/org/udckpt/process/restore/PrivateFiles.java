@@ -11,6 +11,7 @@ import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Proc;
 import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject.OpenFile;
 import org.udckpt.process.model.KernelObject.SharedMemory;
@@ -66,6 +67,7 @@ public final class PrivateFiles {
                 all.add(parent(memory.path()));
             }
         }
+        image.files().stream().filter(JobFile.RegularFile.class::isInstance).forEach(file -> all.add(parent(file.path()))); // they are put back
         all.removeIf(directory -> MEMORY_AND_DEVICES.contains(directory) || directory.startsWith("/proc/") || directory.startsWith("/sys/"));
         return List.copyOf(all);
     }
