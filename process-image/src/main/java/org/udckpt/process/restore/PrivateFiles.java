@@ -67,7 +67,13 @@ public final class PrivateFiles {
                 all.add(parent(memory.path()));
             }
         }
-        image.files().stream().filter(JobFile.RegularFile.class::isInstance).forEach(file -> all.add(parent(file.path()))); // they are put back
+        for (JobFile file : image.files()) { // they are put back
+            switch (file) {
+                case JobFile.RegularFile _, JobFile.HardLink _, JobFile.SymbolicLink _ -> all.add(parent(file.path()));
+                case JobFile.Directory directory -> all.add(directory.path());
+                case JobFile.LeftOut _, JobFile.Named _ -> { }
+            }
+        }
         all.removeIf(directory -> MEMORY_AND_DEVICES.contains(directory) || directory.startsWith("/proc/") || directory.startsWith("/sys/"));
         return List.copyOf(all);
     }
