@@ -22,7 +22,7 @@ import org.udckpt.bench.workload.Judgement;
 
 /** One run of a cell in one way, in a directory of its own. */
 final class CellRun implements AutoCloseable {
-    private static final Duration LOST_WORK = Duration.ofSeconds(1); // between a checkpoint and the kill: to be done again, files are to be cut back
+    private static final Duration LOST_WORK = Duration.ofSeconds(1); // at most, between a checkpoint and the kill; to be done again, files are to be cut back
     private static final String LOG = "log";
     private final Cell cell;
     private final Place place;
@@ -82,7 +82,7 @@ final class CellRun implements AutoCloseable {
                 before = life.busyAgain(before);
                 String id = life.checkpoint();
                 ids.add(id);
-                life.goOn(LOST_WORK);
+                life.goOn(patience.compareTo(LOST_WORK) < 0 ? patience : LOST_WORK);
                 life.kill();
                 life.close();
                 log.println("killed after " + id);
