@@ -5,6 +5,7 @@ import java.util.concurrent.Callable;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.config.FilePatterns;
 import org.udckpt.job.config.Installation;
+import org.udckpt.job.config.NewVariables;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.debug.Debugger;
@@ -53,12 +54,16 @@ final class RestartCommand implements Callable<Integer> {
     @picocli.CommandLine.Option(names = "--directory", paramLabel = "DIR", description = "the job's working directory; default: as before")
     private String directory;
 
+    @picocli.CommandLine.Option(names = "--env", paramLabel = "NAME=VALUE", description = "an environment variable that the job's programs find when they ask for it again; can be given again")
+    private List<String> environment = List.of();
+
     @Parameters(paramLabel = "DIR[/ID]", description = "a checkpoint, or the newest complete one of a directory or of fast=DIR,slow=DIR")
     private String image;
 
     @Override
     public Integer call() throws Exception {
-        Settings settings = checkpoints.over(common.settings(debug.traces())).flag(Option.DEVICE, device).flag(Option.LAZY, lazy).checked();
+        Settings settings = checkpoints.over(common.settings(debug.traces())).flag(Option.DEVICE, device).flag(Option.LAZY, lazy).flag(Option.ENV, NewVariables.joined(environment)).checked();
+        NewVariables.of(settings);
         FilePatterns.resolve(settings);
         Relocation relocation = Moves.parse(moves, directory);
         if (checkpoints.tiers() == null) {

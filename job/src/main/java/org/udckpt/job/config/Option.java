@@ -30,6 +30,7 @@ public enum Option {
     FILES_IN_STOP("files-in-stop", "64M", "bytes of files that may be copied while the job stands still, where the file system has no reflinks"),
     FILES_LIMIT("files-limit", "64G", "bytes that the files of a checkpoint may have together; it is refused above"),
     ROLLED_BACK("rolled-back", "keep", "what a restart does with files that it replaces: keep (as NAME.udckpt-rolled-back-ID) or discard"),
+    ENV("env", "", "environment variables that a restarted job finds when it asks for them again: NAME=VALUE, one a line"),
     NATIVE("native", "", "directory of libudckpt.so and udckpt-shepherd; empty: beside the classes");
 
     private final String key;

@@ -13,6 +13,7 @@ import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
 import org.udckpt.job.config.Installation;
+import org.udckpt.job.config.NewVariables;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
@@ -215,9 +216,9 @@ public final class Restart {
         arrival.follow();
     }
 
-    /** What a debugger touches must be there: the kernel does not let it wait for memory (docs/lazy-restart.md). */
+    /** What a debugger touches must be there, and what is written before the start: the kernel does not let them wait for memory (docs/lazy-restart.md). */
     private long lazyFrom(boolean pinned) {
-        return onlooker.patient() ? Long.MAX_VALUE : MemoryArrival.least(settings, pinned, refusal.join());
+        return onlooker.patient() || !NewVariables.of(settings).isEmpty() ? Long.MAX_VALUE : MemoryArrival.least(settings, pinned, refusal.join());
     }
 
     private void rebuild(Job job, long downtime, MemoryArrival arrival) {

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.udckpt.job.agent.Job;
+import org.udckpt.job.config.NewVariables;
 import org.udckpt.job.report.Messages;
 import org.udckpt.process.restore.PrivateFiles;
 import org.udckpt.process.restore.RestoreTarget;
@@ -51,6 +52,11 @@ record RestoredNode(Job job, RestartPhases phases, Onlooker onlooker, Consumer<S
     @Override
     public void changesMounted(String root) {
         changed.accept(root);
+    }
+
+    @Override
+    public List<String> environment() {
+        return NewVariables.of(job.settings());
     }
 
     @Override

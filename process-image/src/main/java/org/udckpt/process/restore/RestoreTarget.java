@@ -1,6 +1,7 @@
 package org.udckpt.process.restore;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -50,6 +51,11 @@ public interface RestoreTarget {
 
     /** Where {@link #changes} go is mounted, and no file of the job is open: they can be put back there. @param root /proc/PID/root of a process that sees it */
     default void changesMounted(String root) {}
+
+    /** NAME=VALUE: variables that the job's programs find when they ask again ({@link NewEnvironment}). All memory must be there at the start, then. */
+    default List<String> environment() {
+        return List.of();
+    }
 
     /** Something that the user should know; the restore goes on. */
     void warn(String what);

@@ -155,6 +155,8 @@ public final class Restorer {
         spaces.forEach((pid, space) -> space.convertSignalFrames(vectors, threadStates.getOrDefault(pid, List.of()), lazy));
         makers.forEach((memory, maker) -> shared.finish(maker, memory));
         descriptors.place();
+        NewEnvironment environment = new NewEnvironment(target);
+        image.processes().forEach(process -> environment.give(puppets.get(process.pid()), regionsOf(process)));
         for (int i = 0; i < image.processes().size(); i++) {
             finish(puppets.get(image.processes().get(i).pid()), image.processes().get(i), threads.get(i));
         }
