@@ -53,11 +53,12 @@ final class RankCapture {
     /** Everything that is read from outside, and the refusals that follow from it. */
     CompletableFuture<Long> read() {
         return timed(() -> {
+            Surroundings surroundings = new Surroundings(Kinship.origin(processes().getFirst()));
             for (TracedProcess process : processes()) {
                 ProcessReader.read(process);
                 process.library = Attachment.check(process, root.library(process));
                 Kinship.refuse(process);
-                Surroundings.refuse(process, Kinship.origin(processes().getFirst()));
+                surroundings.refuse(process);
                 process.ownedRanges = process.library != null ? process.library.ownedRanges() : inherited(process);
                 MappingCheck.refuse(process);
             }

@@ -19,26 +19,39 @@ final class Surroundings {
     private static final int PR_GET_SECUREBITS = 27, SCHED_RESET_ON_FORK = 0x40000000, SCHED_DEADLINE = 6;
     private static final boolean ROOT = Syscall.call(107 /* geteuid */) == 0;
 
-    private Surroundings() {}
+    /** Of the process that a root should be like: read once for all of a tree. */
+    private final String[] namespaces = new String[NAMESPACES.length];
+    private final String status;
 
-    /** From outside. {@code origin}: as {@link Kinship#origin} says it. */
-    static void refuse(TracedProcess process, int origin) {
+    /** @param origin as {@link Kinship#origin} says it */
+    Surroundings(int origin) {
+        for (int i = 0; i < namespaces.length; i++) {
+            namespaces[i] = namespace(origin, i);
+        }
+        status = Proc.text("/proc/" + origin + "/status");
+    }
+
+    private static String namespace(int pid, int which) {
+        return Files.readLink("/proc/" + pid + "/ns/" + NAMESPACES[which]);
+    }
+
+    /** From outside. */
+    void refuse(TracedProcess process) {
         refuseDeleted(process, "exe", "its program");
         refuseDeleted(process, "cwd", "its working directory");
         String root = Files.readLink("/proc/" + process.pid + "/root");
         if (!"/".equals(root)) {
             throw process.refuse("its root directory is " + root + " (chroot(2)), which cannot be checkpointed");
         }
-        for (String namespace : NAMESPACES) {
-            String own = Files.readLink("/proc/" + process.pid + "/ns/" + namespace);
-            String first = Files.readLink("/proc/" + origin + "/ns/" + namespace);
-            if (own != null && first != null && !own.equals(first)) {
-                throw process.refuse("it is in a " + namespace + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
+        for (int i = 0; i < namespaces.length; i++) {
+            String own = namespace(process.pid, i);
+            if (own != null && namespaces[i] != null && !own.equals(namespaces[i])) {
+                throw process.refuse("it is in a " + NAMESPACES[i] + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
             }
         }
-        refuseOther(process, process.status, Proc.text("/proc/" + origin + "/status"), IDS, process.pid, "other user or group ids than its rank was started with");
+        refuseOther(process, process.status, status, IDS, process.pid, "other user or group ids than its rank was started with");
         if (ROOT) { // others have none; in the namespaces of a restart their shepherd keeps some
-            refuseOther(process, process.status, Proc.text("/proc/" + origin + "/status"), CAPABILITIES, process.pid, "other capabilities than its rank was started with");
+            refuseOther(process, process.status, status, CAPABILITIES, process.pid, "other capabilities than its rank was started with");
         }
         for (TracedThread thread : process.threads) {
             refuseThread(process, thread);
