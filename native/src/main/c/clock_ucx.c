@@ -53,16 +53,18 @@ void clock_add_downtime(uint64_t nanoseconds)
         __atomic_store_n(&downtime_ns, downtime_ns + nanoseconds, __ATOMIC_RELEASE);
 }
 
-/* The time for UCX, without what it must not see. Whoever notices a standstill first takes it off for all. */
-static uint64_t even_time(uint64_t now)
+/* The time for UCX, without what it must not see. Whoever notices a standstill first takes it off for all. down: downtime_ns of
+ * when the clock was read, for a thread that was stopped since must not take off of its old time what others have found meanwhile. */
+static uint64_t even_time(uint64_t now, uint64_t down)
 {
-    uint64_t down = __atomic_load_n(&downtime_ns, __ATOMIC_ACQUIRE);
     uint64_t last = __atomic_load_n(&shown_ns, __ATOMIC_RELAXED);
     while (last && now - down > last && now - down - last > STANDSTILL_NS)
         if (__atomic_compare_exchange_n(&downtime_ns, &down, now - last, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
             down = now - last;
-    __atomic_store_n(&shown_ns, now - down, __ATOMIC_RELAXED);
-    return now - down;
+    uint64_t even = now - down;
+    while (even > last && !__atomic_compare_exchange_n(&shown_ns, &last, even, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    return even;
 }
 
 static int inside_ucx(uintptr_t caller)
@@ -79,10 +81,13 @@ __attribute__((visibility("default"))) int gettimeofday(struct timeval *restrict
     struct timespec now;
     if (zone)
         memset(zone, 0, sizeof(struct timezone)); /* as glibc does: the kernel keeps no time zone */
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t down = __atomic_load_n(&downtime_ns, __ATOMIC_RELAXED);
+    uint64_t down;
+    do { /* both of one life */
+        down = __atomic_load_n(&downtime_ns, __ATOMIC_ACQUIRE);
+        clock_gettime(CLOCK_REALTIME, &now);
+    } while (__builtin_expect(__atomic_load_n(&downtime_ns, __ATOMIC_ACQUIRE) != down, 0));
     if (__builtin_expect(down != 0, 0) && inside_ucx((uintptr_t)__builtin_return_address(0))) {
-        uint64_t nanoseconds = even_time(now.tv_sec * 1000000000ull + now.tv_nsec);
+        uint64_t nanoseconds = even_time(now.tv_sec * 1000000000ull + now.tv_nsec, down);
         now.tv_sec = nanoseconds / 1000000000;
         now.tv_nsec = nanoseconds % 1000000000;
     }

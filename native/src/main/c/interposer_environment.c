@@ -33,9 +33,10 @@ static void take_new(void)
 {
     uint64_t length = __atomic_exchange_n(&udckpt_new_environment.length, 0, __ATOMIC_ACQ_REL);
     size_t old = 0, count = 0, added = 0;
+    char **now = __atomic_load_n(&environ, __ATOMIC_ACQUIRE);
     if (!length || length > sizeof udckpt_new_environment.text)
         return;
-    while (environ && environ[old])
+    while (now && now[old])
         old++;
     for (uint64_t i = 0; i < length; i++)
         added += !udckpt_new_environment.text[i];
@@ -47,27 +48,37 @@ static void take_new(void)
     }
     char *text = memcpy((char *)list + room, udckpt_new_environment.text, length), *end = text + length;
     for (size_t i = 0; i < old; i++)
-        if (!is_new(environ[i], text, end))
-            list[count++] = environ[i];
+        if (!is_new(now[i], text, end))
+            list[count++] = now[i];
     for (char *at = text; at < end; at += strlen(at) + 1)
         list[count++] = at;
-    __atomic_store_n(&environ, list, __ATOMIC_RELEASE);
+    if (!__atomic_compare_exchange_n(&environ, &now, list, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) { /* a setenv(3) in between */
+        munmap(list, room + length);
+        __atomic_store_n(&udckpt_new_environment.length, length, __ATOMIC_RELEASE);
+    }
 }
 
 /* As getenv(3): the C library's own has no hook, and to ask for it by dlsym(3) would be to ask before it can answer. */
-EXPORT char *getenv(const char *name)
+static char *find(const char *name)
 {
     if (__builtin_expect(__atomic_load_n(&udckpt_new_environment.length, __ATOMIC_ACQUIRE) != 0, 0))
         take_new();
     char **list = __atomic_load_n(&environ, __ATOMIC_ACQUIRE);
     size_t length = strlen(name);
+    if (!length)
+        return NULL;
     for (; list && *list; list++)
         if (!strncmp(*list, name, length) && (*list)[length] == '=')
             return *list + length + 1;
     return NULL;
 }
 
+EXPORT char *getenv(const char *name)
+{
+    return find(name);
+}
+
 EXPORT char *secure_getenv(const char *name)
 {
-    return getauxval(AT_SECURE) ? NULL : getenv(name);
+    return getauxval(AT_SECURE) ? NULL : find(name);
 }

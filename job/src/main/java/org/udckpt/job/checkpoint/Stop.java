@@ -133,6 +133,7 @@ final class Stop {
         PmiState pmi = job.pmi().state();
         JobState agents = JobState.of(job.facts(), job.namedRuntime(), pmi, job.addresses().copy());
         Instant now = Instant.now();
+        var numbered = job.numbers().all(); // of all that will be in the image: some may end a moment after the stop
         Capture capture = Capture.take(new CaptureRequest(Roots.of(job.facts().launch(), job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE,
                 JobFiles.request(job, hot)));
         try {
@@ -140,7 +141,7 @@ final class Stop {
                 job.shepherd().expect(pid);
             }
             if (job.pmi().traffic() == traffic) {
-                return new Frozen(capture, agents, job.numbers().all(), now, watch.times());
+                return new Frozen(capture, agents, numbered, now, watch.times());
             }
         } catch (RuntimeException e) {
             capture.close();

@@ -10,6 +10,7 @@ import org.udckpt.job.report.Messages;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.PidFd;
 import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Syscall;
 
 /**
  * While a debugger keeps one of its processes standing, the rest of the job stands too (SIGSTOP): for who goes on computing takes a peer that
@@ -101,9 +102,22 @@ final class Standstill {
 
     private void goOn() {
         if (!stopped.isEmpty()) {
-            stopped.forEach(pid -> signal(pid, SIGCONT));
-            stopped.clear();
-            shepherd.accept(false);
+            try {
+                stopped.forEach(Standstill::letGo);
+            } finally {
+                stopped.clear();
+                shepherd.accept(false);
+            }
+        }
+    }
+
+    /** One that cannot be let go on must not keep the others. */
+    private static void letGo(int pid) {
+        try {
+            signal(pid, SIGCONT);
+        } catch (LinuxError e) {
+            Syscall.call(Syscall.KILL, pid, SIGCONT); // without a descriptor: there may be none left
+            Messages.debugTrace("process " + pid + " was let go on by its number", e);
         }
     }
 

@@ -66,6 +66,7 @@ final class RestartFiles implements AutoCloseable {
     /** The job runs with them. */
     void stay() {
         rollback.commit();
+        rollback.leftovers().forEach(left -> Messages.warn("what the rolled-back files were could not all be removed: " + left));
         List<RolledBack> report = rollback.report();
         report.stream().limit(MOST_LINES).forEach(file -> Messages.info(line(file)));
         if (report.size() > MOST_LINES) {

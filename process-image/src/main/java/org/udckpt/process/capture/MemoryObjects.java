@@ -143,6 +143,9 @@ final class MemoryObjects {
         MemoryKind kind = sysv(mapping) ? MemoryKind.SYSV : mapping.path().startsWith("/memfd:") ? MemoryKind.MEMFD
                 : mapping.path().equals("/dev/zero") ? MemoryKind.ANONYMOUS : mapping.deleted() ? MemoryKind.DELETED_FILE
                 : mapping.path().startsWith(SHARED_MEMORY) ? MemoryKind.NAMED_FILE : MemoryKind.DISK_FILE;
+        if (kind == MemoryKind.DISK_FILE && mapping.writable() && files.leaves(mapping.path())) {
+            return 0;
+        }
         if (kind == MemoryKind.DISK_FILE && mapping.writable()) {
             long id = table.newId();
             if (files.mapped(mapping.path(), mapping.inode(), id)) {

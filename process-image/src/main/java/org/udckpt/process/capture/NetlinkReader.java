@@ -36,7 +36,7 @@ final class NetlinkReader {
         if (address(Syscall.GETPEERNAME, socket) != 0) {
             throw open.refuse("a netlink socket that is connected to another process cannot be checkpointed; close it first");
         }
-        if (Syscall.call(Syscall.RECVFROM, socket, Scratch.data().address(), 1, MSG_PEEK | MSG_DONTWAIT, 0, 0) >= 0 || answering(open)) {
+        if (Syscall.call(Syscall.RECVFROM, socket, Scratch.data().address(), 1, MSG_PEEK | MSG_DONTWAIT, 0, 0) != -LinuxError.EAGAIN || answering(open)) {
             throw new CaptureFailed("%s, descriptor %d: it has not read all that the kernel answered through this netlink socket"
                     .formatted(open.process(), open.fd()));
         }

@@ -6,6 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.Kernel;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
 
@@ -19,6 +20,8 @@ final class PageScan implements AutoCloseable {
     private static final long FILE = 4, PRESENT = 8, SWAPPED = 16, ZERO_PAGE = 32;
     /** PAGE_IS_GUARD; kernels that do not have it (before 6.16) say EINVAL. */
     private static final long GUARD = 256;
+    /** From 6.13 there are guard pages, which look like swapped ones to it without {@link #GUARD}. */
+    private static final boolean HIDES_GUARDS = Kernel.atLeast(6, 13);
     private static final int ARGUMENT = 96, RANGE = 24;
     /**
      * No more than the kernel collects at a time (PAGEMAP_WALK_SIZE / page size). Given room for more, it goes on after that many, but
@@ -113,7 +116,7 @@ final class PageScan implements AutoCloseable {
         argument.set(JAVA_LONG, 80, PRESENT | SWAPPED);     // category_anyof_mask
         argument.set(JAVA_LONG, 88, guard);                 // return_mask: else the same for all, so that ranges join
         long n = Syscall.call(Syscall.IOCTL, fd, PAGEMAP_SCAN, argument.address());
-        if (n == -LinuxError.EINVAL && guard != 0) {
+        if (n == -LinuxError.EINVAL && guard != 0 && !HIDES_GUARDS) {
             guard = 0;
             return scanOnce(at, end, most);
         }

@@ -80,6 +80,16 @@ public final class FileCut implements AutoCloseable {
         return null;
     }
 
+    /** Whether a file that is mapped shared and writable is left where it is: at a restart the job maps it as it is then. */
+    public boolean leaves(String path) {
+        if (request.isForeign(path)) {
+            leaveOut(path, "it belongs to udckpt");
+        } else if (request.isExcepted(path)) {
+            leaveOut(path, "--files-except");
+        }
+        return leftOut.contains(path);
+    }
+
     /**
      * A file on disk that a stopped process maps, shared and writable.
      *
@@ -134,7 +144,9 @@ public final class FileCut implements AutoCloseable {
         request.except().forEach(pattern -> others.add(new JobFile.Named(pattern.toString(), true)));
         for (PathPattern pattern : request.named()) {
             others.add(new JobFile.Named(pattern.toString(), false));
-            FileTree.walk(pattern, path -> request.isForeign(path) || request.isExcepted(path), this::found);
+            FileTree.walk(pattern, path -> request.isForeign(path) || request.isExcepted(path), this::found, path -> {
+                throw new FilesRefused("the name of " + path + " is not UTF-8: rename it, or leave it out with --files-except");
+            });
         }
         checkSize();
         candidates.values().stream().sorted(Comparator.comparing((Candidate c) -> !c.mapped).thenComparing(c -> !request.hot().contains(c.path))
@@ -147,9 +159,6 @@ public final class FileCut implements AutoCloseable {
 
     private boolean found(Folder folder, String name, Files.Stat stat) {
         String path = folder.below(name);
-        if (path.indexOf('\uFFFD') >= 0) {
-            throw new FilesRefused("the name of " + path + " is not UTF-8: rename it, or leave it out with --files-except");
-        }
         if (!found.add(path)) {
             return true; // two patterns name it
         }
@@ -253,9 +262,14 @@ public final class FileCut implements AutoCloseable {
         List<JobFile> rows = new ArrayList<>(others);
         for (Candidate c : candidates.values()) {
             rows.add(new JobFile.RegularFile(c.contents.id(), c.path, c.size(), c.stat.mode() & 07777, c.stat.uid(), c.stat.gid(), c.stat.modified(),
-                    c.stat.device(), c.stat.inode(), c.mapped ? 0 : c.stat.changed(), c.cut));
+                    c.stat.device(), c.stat.inode(), tells(c) ? c.stat.changed() : 0, c.cut));
         }
         return rows;
+    }
+
+    /** Whether whoever wrote to it after the stop gave it another time of change: that was waited for with those that were not got hold of in the stop. */
+    private static boolean tells(Candidate c) {
+        return c.cut == Cut.UNCHANGED && !c.mapped;
     }
 
     /** One for each file that is not empty. */

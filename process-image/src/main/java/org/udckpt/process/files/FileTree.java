@@ -1,6 +1,7 @@
 package org.udckpt.process.files;
 
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.Folder;
@@ -19,9 +20,11 @@ final class FileTree {
     private final PathPattern pattern;
     private final Predicate<String> skipped;
     private final Visitor visitor;
+    private final Consumer<String> unnamed;
     private int entries;
 
-    private FileTree(PathPattern pattern, Predicate<String> skipped, Visitor visitor) {
+    private FileTree(PathPattern pattern, Predicate<String> skipped, Visitor visitor, Consumer<String> unnamed) {
+        this.unnamed = unnamed;
         this.pattern = pattern;
         this.skipped = skipped;
         this.visitor = visitor;
@@ -29,10 +32,15 @@ final class FileTree {
 
     /** @param skipped paths that are left out, with what is below them */
     static void walk(PathPattern pattern, Predicate<String> skipped, Visitor visitor) {
+        walk(pattern, skipped, visitor, path -> { });
+    }
+
+    /** @param unnamed hears of what has no name in UTF-8, and thus none that this process could open */
+    static void walk(PathPattern pattern, Predicate<String> skipped, Visitor visitor, Consumer<String> unnamed) {
         String root = pattern.root();
         int slash = root.lastIndexOf('/');
         try (Folder folder = Folder.open(slash == 0 ? "/" : root.substring(0, slash))) {
-            FileTree tree = new FileTree(pattern, skipped, visitor);
+            FileTree tree = new FileTree(pattern, skipped, visitor, unnamed);
             if (root.equals("/")) {
                 folder.names().forEach(name -> tree.entry(folder, name));
             } else {
@@ -56,6 +64,9 @@ final class FileTree {
             throw new FilesRefused("the files " + pattern + " are more than " + MOST_ENTRIES + ": name the directories that matter, or leave some out with --files-except");
         }
         Files.Stat stat = folder.stat(name);
+        if (stat == null && name.indexOf('\uFFFD') >= 0 && pattern.matches(path)) {
+            unnamed.accept(path);
+        }
         if (stat == null) {
             return; // somebody has removed it since the directory was read
         }
@@ -74,7 +85,7 @@ final class FileTree {
     }
 
     /** Of any job: they are no output of this one, and whoever moves them loses them. */
-    private static boolean holdsCheckpoints(List<String> names) {
-        return names.contains("sequence") && names.stream().anyMatch(name -> name.matches("ckpt-\\d{4,}"));
+    static boolean holdsCheckpoints(List<String> names) {
+        return names.contains("sequence") && (names.contains("lock") || names.stream().anyMatch(name -> name.matches("ckpt-\\d{4,}")));
     }
 }

@@ -33,6 +33,7 @@ public final class Rollback implements AutoCloseable {
     private final List<Step> steps = new ArrayList<>();
     private final List<Tail> tails = new ArrayList<>();
     private final List<RolledBack> done = new ArrayList<>();
+    private final List<String> leftovers = new ArrayList<>();
     private final Map<Step, RolledBack> reports = new HashMap<>();
     private final Map<Tail, RolledBack> tailReports = new HashMap<>();
     private final List<JobFile.HardLink> hardLinks = new ArrayList<>();
@@ -161,8 +162,10 @@ public final class Rollback implements AutoCloseable {
         String name = null;
         long fd = place.folder().tryNameless();
         if (fd == -LinuxError.EOPNOTSUPP || fd == -LinuxError.EISDIR || fd == -LinuxError.ENOENT) { // no O_TMPFILE there (open(2))
-            name = KeptName.fresh(++fresh);
-            fd = place.folder().openFile(name, Syscall.O_RDWR | Syscall.O_CREAT | Syscall.O_EXCL);
+            do {
+                name = KeptName.fresh(++fresh);
+                fd = place.folder().tryOpenFile(name, Syscall.O_RDWR | Syscall.O_CREAT | Syscall.O_EXCL);
+            } while (fd == -LinuxError.EEXIST); // of a restart that was killed
         }
         int opened = (int) LinuxError.check(fd, "make a file beside " + file.path() + ", to put it back");
         Step step = new Step.PutFile(place, request.checkpoint(), opened, name);
@@ -221,6 +224,9 @@ public final class Rollback implements AutoCloseable {
                         return false; // two patterns name it
                     }
                     boolean old = !known.add(path) || streams.contains(Candidate.key(stat)) || isAbove(image, path, stat);
+                    if (!old && stat.type() == Files.Stat.DIRECTORY && holdsOthers(folder, name, scope, streams, stat.device())) {
+                        return true; // what else is in it goes by itself
+                    }
                     if (!old) {
                         aside.add(path);
                         Step step = new Step.PutAside(folders.place(path), request.checkpoint());
@@ -230,6 +236,25 @@ public final class Rollback implements AutoCloseable {
                     return old;
                 });
             }
+        }
+    }
+
+    /** Whether something lies in a directory that no restart may move: it cannot be put aside as a whole. */
+    private static boolean holdsOthers(Folder folder, String name, FileRequest scope, Set<String> streams, long device) {
+        try (Folder sub = folder.sub(name)) {
+            List<String> names = sub.names();
+            if (FileTree.holdsCheckpoints(names)) {
+                return true;
+            }
+            for (String below : names) {
+                Files.Stat stat = sub.stat(below);
+                String path = sub.below(below);
+                if (stat != null && (scope.isForeign(path) || scope.isExcepted(path) || stat.device() != device || streams.contains(Candidate.key(stat))
+                        || stat.type() == Files.Stat.DIRECTORY && holdsOthers(sub, below, scope, streams, device))) {
+                    return true;
+                }
+            }
+            return false;
         }
     }
 
@@ -302,19 +327,32 @@ public final class Rollback implements AutoCloseable {
         }
     }
 
-    /** The job runs. What was put aside and is not to be kept is removed. */
+    /** The job runs, and nothing that goes wrong here is its end: see {@link #leftovers}. What was put aside and is not to be kept is removed. */
     public void commit() {
         committed = true;
         for (Step step : steps) {
             if (!request.keep()) {
-                step.removeKept();
+                attemptToo(step::removeKept, step.kept());
             }
             done.add(with(reports.get(step), step.kept()));
         }
         if (!request.keep()) {
-            directories.reversed().forEach(this::setAttributes);
+            directories.reversed().forEach(directory -> attemptToo(() -> setAttributes(directory), directory.path()));
         }
         tails.forEach(tail -> done.add(with(tailReports.get(tail), tail.path())));
+    }
+
+    private void attemptToo(Runnable action, String path) {
+        try {
+            action.run();
+        } catch (RuntimeException e) {
+            leftovers.add(path + ": " + e.getMessage());
+        }
+    }
+
+    /** What could not be cleaned up by {@link #commit}, and why. */
+    public List<String> leftovers() {
+        return List.copyOf(leftovers);
     }
 
     private static RolledBack with(RolledBack report, String kept) {
@@ -327,6 +365,8 @@ public final class Rollback implements AutoCloseable {
     }
 
     private void undo(Throwable cause) {
+        // First of all: a directory that the checkpoint has without the right to write takes no names back.
+        oldAttributes.reversed().forEach(attributes -> attempt(attributes, cause));
         for (Step step : steps.reversed()) {
             attempt(step::undo, cause);
         }

@@ -49,7 +49,9 @@ abstract class Step {
             placed = false;
         }
         if (kept != null) {
-            place.folder().rename(kept, place.name());
+            if (!place.folder().rename(kept, place.name())) {
+                throw new FilesChanged(place.path() + " was made anew by another program; what it was before the restart is " + kept());
+            }
             kept = null;
         }
     }
@@ -61,15 +63,22 @@ abstract class Step {
 
     final void removeKept() {
         if (kept != null) {
-            remove(place.folder(), kept);
+            remove(place.folder(), kept, place.folder().stat().device());
             kept = null;
         }
     }
 
-    private static void remove(Folder folder, String name) {
-        if (folder.stat(name).type() == Files.Stat.DIRECTORY) {
+    private static void remove(Folder folder, String name, long device) {
+        Files.Stat stat = folder.stat(name);
+        if (stat == null) {
+            return; // somebody else was first
+        }
+        if (stat.device() != device) {
+            throw new FilesChanged(folder.below(name) + " is on another file system");
+        }
+        if (stat.type() == Files.Stat.DIRECTORY) {
             try (Folder sub = folder.sub(name)) {
-                sub.names().forEach(below -> remove(sub, below));
+                sub.names().forEach(below -> remove(sub, below, device));
             }
             folder.removeDirectory(name);
         } else {

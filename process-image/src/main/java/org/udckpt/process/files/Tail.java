@@ -9,9 +9,12 @@ final class Tail {
     private final Folders.Place place;
     private final int copy;
     private final String checkpoint;
+    private final long whole;
     private String kept;
 
-    private Tail(Folders.Place place, int copy, String checkpoint) {
+    /** @param whole length of the file with it */
+    private Tail(Folders.Place place, int copy, String checkpoint, long whole) {
+        this.whole = whole;
         this.place = place;
         this.copy = copy;
         this.checkpoint = checkpoint;
@@ -19,7 +22,12 @@ final class Tail {
 
     /** @param nameless a new file of the same directory, taken over */
     static Tail copy(Folders.Place place, int nameless, String checkpoint, long from, long to) {
-        int file = place.folder().openFile(place.name(), Syscall.O_RDONLY);
+        int file = (int) place.folder().tryOpenFile(place.name(), Syscall.O_RDONLY);
+        if (file < 0) {
+            Files.close(nameless);
+            throw new FilesChanged(place.path() + " has grown since the checkpoint, and what is to be cut off cannot be read to be kept: " + LinuxError.name(-file)
+                    + "; permit reading, move the file away, or let it go with --rolled-back discard");
+        }
         try {
             LinuxError.check(Syscall.call(Syscall.LSEEK, file, from, 0), "lseek in " + place.path());
             for (long left = to - from; left > 0; ) {
@@ -34,7 +42,7 @@ final class Tail {
         } finally {
             Files.close(file);
         }
-        return new Tail(place, nameless, checkpoint);
+        return new Tail(place, nameless, checkpoint, to);
     }
 
     void keep() {
@@ -51,11 +59,17 @@ final class Tail {
         return kept == null ? null : place.folder().below(kept);
     }
 
+    /** Where the file has been cut back already, this is all that there is of its end: then it stays. */
     void undo() {
-        if (kept != null) {
-            place.folder().unlink(kept);
-            kept = null;
+        if (kept == null) {
+            return;
         }
+        Files.Stat now = place.stat();
+        if (now == null || now.size() < whole) {
+            throw new FilesChanged(place.path() + " had been cut back to its length at the checkpoint; what came after is in " + path());
+        }
+        place.folder().unlink(kept);
+        kept = null;
     }
 
     void close() {

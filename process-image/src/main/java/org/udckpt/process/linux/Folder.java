@@ -142,7 +142,29 @@ public final class Folder implements AutoCloseable {
         if (result == -LinuxError.EEXIST) {
             return false;
         }
+        if (result == -LinuxError.EINVAL || result == -LinuxError.ENOSYS || result == -LinuxError.EOPNOTSUPP) {
+            return renameWithoutFlag(from, to);
+        }
         LinuxError.check(result, "rename " + below(from) + " to " + to);
+        return true;
+    }
+
+    /** For file systems that know no RENAME_NOREPLACE (NFS): a second name never replaces one either, and a directory only an empty one. */
+    private boolean renameWithoutFlag(String from, String to) {
+        Files.Stat stat = stat(from);
+        boolean directory = stat != null && stat.type() == Files.Stat.DIRECTORY;
+        long linked = directory ? -LinuxError.EPERM : Syscall.call(Syscall.LINKAT, fd, Scratch.string(from), fd, second(to), 0);
+        if (linked == -LinuxError.EEXIST || linked == -LinuxError.EPERM && stat(to) != null) {
+            return false;
+        }
+        if (linked == 0) {
+            unlink(from);
+            return true;
+        }
+        if (linked != -LinuxError.EPERM) {
+            LinuxError.check(linked, "rename " + below(from) + " to " + to);
+        }
+        LinuxError.check(Syscall.call(Syscall.RENAMEAT2, fd, Scratch.string(from), fd, second(to), 0), "rename " + below(from) + " to " + to);
         return true;
     }
 

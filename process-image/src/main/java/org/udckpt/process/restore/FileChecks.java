@@ -97,7 +97,7 @@ final class FileChecks {
     void cutBack(String root) {
         for (KernelObject.OpenFile file : files) {
             if (writable(file) && stat(root + file.path(), "has open").size() > file.size()) {
-                int fd = Files.open(root + file.path(), Syscall.O_RDWR);
+                int fd = Files.open(root + file.path(), Syscall.O_WRONLY);
                 try {
                     LinuxError.check(Syscall.call(Syscall.FTRUNCATE, fd, file.size()), "cut " + file.path() + " back to " + file.size() + " bytes");
                 } finally {

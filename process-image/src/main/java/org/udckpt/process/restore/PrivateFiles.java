@@ -53,11 +53,29 @@ public final class PrivateFiles {
 
     /** Before any process of the job has opened or entered anything; {@code maker} shares its mount namespace with all others. */
     static void mount(JobImage image, Place place, Puppet maker) {
+        refuseWhatIsNotCovered(image, maker);
         new PrivateFiles(place, maker).mount(directories(image));
+    }
+
+    private static void refuseWhatIsNotCovered(JobImage image, Puppet maker) {
+        for (var object : image.objects()) {
+            if (object instanceof SharedMemory memory && memory.kind() == MemoryKind.NAMED_FILE && java.nio.file.Files.exists(java.nio.file.Path.of(memory.path()))) {
+                throw maker.unsupported("its shared memory " + memory.path() + " is there, perhaps in use by the job that goes on, and would be changed; end that job, or remove the file");
+            }
+        }
+        if (written(image).contains("/")) {
+            throw maker.unsupported("it works in the directory /, or writes to files there, which cannot be kept as they are: run it in a directory of its own");
+        }
     }
 
     /** In which the job writes, outermost first; without those of memory and devices, which are the job's own or nobody's. */
     static List<String> directories(JobImage image) {
+        Set<String> all = written(image);
+        all.removeIf(directory -> MEMORY_AND_DEVICES.contains(directory) || directory.startsWith("/proc/") || directory.startsWith("/sys/"));
+        return List.copyOf(all);
+    }
+
+    private static Set<String> written(JobImage image) {
         Set<String> all = new TreeSet<>(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
         image.processes().stream().map(ProcessState::workingDirectory).forEach(all::add);
         for (var object : image.objects()) {
@@ -74,8 +92,7 @@ public final class PrivateFiles {
                 case JobFile.LeftOut _, JobFile.Named _ -> { }
             }
         }
-        all.removeIf(directory -> MEMORY_AND_DEVICES.contains(directory) || directory.startsWith("/proc/") || directory.startsWith("/sys/"));
-        return List.copyOf(all);
+        return all;
     }
 
     private static String parent(String path) {
