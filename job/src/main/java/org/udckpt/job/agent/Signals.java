@@ -23,6 +23,7 @@ public final class Signals {
         "Floating point exception", "Killed", "User signal 1", "Segmentation fault", "User signal 2", "Broken pipe", "Alarm clock", "Terminated"};
 
     private static volatile IntConsumer receiver;
+    private static volatile int askedEnd;
 
     private Signals() {}
 
@@ -56,13 +57,23 @@ public final class Signals {
     }
 
     private static void take(Path agentLibrary) {
-        QuitSignal.take(agentLibrary, () -> receiver.accept(SIGQUIT));
+        QuitSignal.take(agentLibrary, () -> deliver(SIGQUIT));
         long ignored = ignored();
         FORWARDED.forEach((name, number) -> {
             if ((ignored >> (number - 1) & 1) == 0) {
-                Signal.handle(new Signal(name), signal -> receiver.accept(number));
+                Signal.handle(new Signal(name), signal -> deliver(number));
             }
         });
+    }
+
+    private static void deliver(int number) {
+        askedEnd = asksForEnd(number) ? number : askedEnd;
+        receiver.accept(number);
+    }
+
+    /** The last signal that asked for the job's end, whoever was there to hear it; 0: none did. */
+    public static int askedEnd() {
+        return askedEnd;
     }
 
     /** Whether a terminal sends this one for a key, to its foreground group: ^C, ^\\. */

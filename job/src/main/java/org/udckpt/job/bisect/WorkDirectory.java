@@ -8,8 +8,16 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 
-/** A directory for what a search writes, for its owner's eyes only; gone afterwards. */
-public record WorkDirectory(Path path) implements AutoCloseable {
+/** A directory for what a search writes, for its owner's eyes only; gone afterwards, also when a signal ends the search: cores are not encrypted. */
+public final class WorkDirectory implements AutoCloseable {
+    private final Path path;
+    private final Thread atExit = new Thread(this::remove);
+
+    private WorkDirectory(Path path) {
+        this.path = path;
+        Runtime.getRuntime().addShutdownHook(atExit);
+    }
+
     /** @param parent null: the system's directory for temporary files */
     public static WorkDirectory in(Path parent) {
         try {
@@ -23,6 +31,10 @@ public record WorkDirectory(Path path) implements AutoCloseable {
         }
     }
 
+    public Path path() {
+        return path;
+    }
+
     /** For the files that the job changes: see {@link org.udckpt.job.life.Onlooker}. */
     Path trial() throws IOException {
         Path trial = Files.createDirectories(path.resolve("trial"));
@@ -32,7 +44,16 @@ public record WorkDirectory(Path path) implements AutoCloseable {
 
     @Override
     public void close() {
-        if (!delete(path.toFile())) {
+        remove();
+        try {
+            Runtime.getRuntime().removeShutdownHook(atExit);
+        } catch (IllegalStateException exiting) {
+            Messages.debugTrace("the search ends by a signal", exiting);
+        }
+    }
+
+    private synchronized void remove() {
+        if (Files.exists(path) && !delete(path.toFile())) {
             Messages.warn("not all of " + path + " could be removed; remove it by hand");
         }
     }

@@ -9,9 +9,10 @@ import org.udckpt.job.report.Messages;
 final class BetweenLives {
     private int end;
 
-    /** The job's life is over: its signals come here until the next life takes them. */
-    void begin() {
+    /** The job's life is over: its signals come here until the next life takes them. One that a life heard of which nothing came counts as well. */
+    synchronized void begin() {
         Signals.redirect(this::signal);
+        end = end == 0 ? Signals.askedEnd() : end;
     }
 
     private synchronized void signal(int number) {

@@ -23,8 +23,8 @@ record SocketQueue(byte[] bytes, int[] lengths, int sendBuffer, int receiveBuffe
     private static final int MSG_PEEK = 2, MSG_CTRUNC = 8, MSG_TRUNC = 0x20, MSG_DONTWAIT = 0x40;
     private static final int ENOTCONN = 107;
     private static final int SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_SEQPACKET = 5, POLLRDHUP = 0x2000, SIOCINQ = 0x541b;
-    private static final int NAME = 128; // struct sockaddr_storage
-    private static final int MESSAGE_HEADER = 56; // struct msghdr: iov at 16, iovlen 24, flags 48
+    static final int NAME = 128; // struct sockaddr_storage
+    static final int MESSAGE_HEADER = 56; // struct msghdr: iov at 16, iovlen 24, flags 48
 
     static int option(int socket, int name) {
         MemorySegment data = Scratch.data();
@@ -78,8 +78,8 @@ record SocketQueue(byte[] bytes, int[] lengths, int sendBuffer, int receiveBuffe
         LinuxError.check(Syscall.call(Syscall.SETSOCKOPT, socket, SOL_SOCKET, SO_PEEK_OFF, Scratch.data().address(), 4), "SO_PEEK_OFF");
     }
 
-    /** Bytes of the next message or piece; -1 at the end of the queue. */
-    private static long receive(OpenDescriptor open, int socket, int type, MemorySegment header, MemorySegment buffer) {
+    /** A struct msghdr for recvmsg(2) of one piece; that, and the sender's name, are behind it. */
+    static void prepare(MemorySegment header, MemorySegment buffer) {
         header.fill((byte) 0);
         header.set(JAVA_LONG, 0, header.address() + MESSAGE_HEADER + 16);
         header.set(JAVA_INT, 8, NAME);
@@ -87,6 +87,11 @@ record SocketQueue(byte[] bytes, int[] lengths, int sendBuffer, int receiveBuffe
         header.set(JAVA_LONG, 24, 1);
         header.set(JAVA_LONG, MESSAGE_HEADER, buffer.address());
         header.set(JAVA_LONG, MESSAGE_HEADER + 8, buffer.byteSize());
+    }
+
+    /** Bytes of the next message or piece; -1 at the end of the queue. */
+    private static long receive(OpenDescriptor open, int socket, int type, MemorySegment header, MemorySegment buffer) {
+        prepare(header, buffer);
         long n = Syscall.call(Syscall.RECVMSG, socket, header.address(), MSG_PEEK | MSG_DONTWAIT);
         if (n == -LinuxError.EAGAIN || n == -LinuxError.EINVAL || n == -ENOTCONN) {
             return -1; // empty, or a stream that was never connected

@@ -25,7 +25,7 @@ import org.udckpt.process.model.TcpOptions;
 final class UdpReader {
     static final int SOCK_DGRAM = 2, IPPROTO_UDP = 17;
     private static final int POLL = 7, POLLIN = 1, POLLERR = 8, POLLRDHUP = 0x2000, MSG_PEEK = 2, MSG_TRUNC = 0x20, MSG_DONTWAIT = 0x40, ENOTCONN = 107;
-    private static final int NAME_BYTES = 128, MESSAGE_HEADER = 56, DATAGRAM_BYTES = 1 << 16; // struct msghdr: iov at 16, iovlen 24, flags 48
+    private static final int DATAGRAM_BYTES = 1 << 16;
     private static final int MCAST_MSFILTER = 48, GROUP_FILTER_BYTES = 144, LENGTH = 1024;
 
     private UdpReader() {}
@@ -51,7 +51,7 @@ final class UdpReader {
 
     private static byte[] name(int call, int socket) {
         MemorySegment data = Scratch.data();
-        data.set(JAVA_INT, 0, NAME_BYTES);
+        data.set(JAVA_INT, 0, SocketQueue.NAME);
         long result = Syscall.call(call, socket, data.address() + 8, data.address());
         if (result == -ENOTCONN) {
             return new byte[0];
@@ -128,7 +128,7 @@ final class UdpReader {
         int[] lengths = new int[0];
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(DATAGRAM_BYTES);
-            MemorySegment header = arena.allocate(MESSAGE_HEADER + 16 + NAME_BYTES, 8);
+            MemorySegment header = arena.allocate(SocketQueue.MESSAGE_HEADER + 16 + SocketQueue.NAME, 8);
             boolean error = (events(socket) & POLLERR) != 0;
             for (long n = receive(socket, header, buffer); n >= 0 || error; n = receive(socket, header, buffer)) {
                 if (n < 0) {
@@ -136,7 +136,7 @@ final class UdpReader {
                     continue;
                 }
                 bytes.write(buffer.asSlice(0, n).toArray(JAVA_BYTE), 0, (int) n);
-                senders.writeBytes(header.asSlice(MESSAGE_HEADER + 16, UdpSocket.addressBytes(domain)).toArray(JAVA_BYTE));
+                senders.writeBytes(header.asSlice(SocketQueue.MESSAGE_HEADER + 16, UdpSocket.addressBytes(domain)).toArray(JAVA_BYTE));
                 lengths = Arrays.copyOf(lengths, lengths.length + 1);
                 lengths[lengths.length - 1] = (int) n;
             }
@@ -148,13 +148,7 @@ final class UdpReader {
 
     /** Bytes of the next datagram; negative: no more, or an error that waited. */
     private static long receive(int socket, MemorySegment header, MemorySegment buffer) {
-        header.fill((byte) 0);
-        header.set(JAVA_LONG, 0, header.address() + MESSAGE_HEADER + 16);
-        header.set(JAVA_INT, 8, NAME_BYTES);
-        header.set(JAVA_LONG, 16, header.address() + MESSAGE_HEADER);
-        header.set(JAVA_LONG, 24, 1);
-        header.set(JAVA_LONG, MESSAGE_HEADER, buffer.address());
-        header.set(JAVA_LONG, MESSAGE_HEADER + 8, buffer.byteSize());
+        SocketQueue.prepare(header, buffer);
         long n = Syscall.call(Syscall.RECVMSG, socket, header.address(), MSG_PEEK | MSG_DONTWAIT);
         if (n >= 0 && (header.get(JAVA_INT, 48) & MSG_TRUNC) != 0) {
             throw new IllegalStateException("a datagram of more than " + DATAGRAM_BYTES + " bytes"); // udp(7) knows none
