@@ -11,6 +11,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.udckpt.layout.Layout;
 import org.udckpt.layout.Layout.TableHeader;
 import org.udckpt.layout.Layout.TableSlot;
@@ -129,6 +130,16 @@ public final class TranslationTable implements AutoCloseable {
                 put(endpoint);
             }
         });
+    }
+
+    /** All endpoints, in no order; {@code each} must not change this table. */
+    public void forEach(Consumer<Endpoint> each) {
+        for (int slot = 0; slot < slots; slot++) {
+            long key = key(forward, slot);
+            if (state(key) == Layout.SLOT_VALID) {
+                byVirtual((int) ((key & Layout.ADDRESS_MASK) >>> 24), (int) key & VerbsAddress.MAX_QPN).ifPresent(each);
+            }
+        }
     }
 
     /** Removes the entry of this virtual LID and QPN and moves the epoch. @return whether it was there. */

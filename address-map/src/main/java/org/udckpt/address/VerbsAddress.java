@@ -21,7 +21,7 @@ public record VerbsAddress(int lid, Gid gid, int qpn) {
     }
 
     /** The hash key of the shared table: LID and QPN, not the GID. */
-    long key() {
+    public long key() {
         return (long) lid << 24 | qpn;
     }
 

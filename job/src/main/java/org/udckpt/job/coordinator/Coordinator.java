@@ -1,0 +1,225 @@
+package org.udckpt.job.coordinator;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.udckpt.job.tree.Call;
+import org.udckpt.job.tree.Member;
+import org.udckpt.job.tree.Tally;
+
+/**
+ * The root's decisions: the phases of a checkpoint one after the other, the manifest once and only after all parts are durable, ABORT after any
+ * failure before that. A pure state machine, with the {@link Member} of node 0 for its voice.
+ */
+public final class Coordinator {
+    private enum State { IDLE, SETTLING, PHASES, MANIFEST, COMMITTING, ABORTING, EXCHANGING, ENDING, ENDED }
+
+    private final Member root;
+    private final Budgets budgets;
+    private final Owner owner;
+    private State state = State.IDLE;
+    private long checkpoint;
+    private Request asked;
+    private long callBegun;
+    private long drainBegun;
+    private long[] drained;
+    private String why;
+    private boolean endWanted;
+    /** The last checkpoint's end, while not all nodes have said that they know it. */
+    private Request unsettled;
+    private List<Outcome.CallTime> calls = new ArrayList<>();
+
+    public Coordinator(Member root, Budgets budgets, Owner owner) {
+        this.root = root;
+        this.budgets = budgets;
+        this.owner = owner;
+    }
+
+    /** Whether something is under way. */
+    public boolean isBusy() {
+        return state != State.IDLE && state != State.ENDED;
+    }
+
+    /**
+     * Begins a checkpoint; {@link Owner#ended} tells its end.
+     *
+     * @param number in the catalogue, above 0 and never used before
+     */
+    public void checkpoint(long number, long now) {
+        idle("checkpoint " + number);
+        checkpoint = number;
+        calls = new ArrayList<>();
+        why = null;
+        drained = null;
+        if (unsettled != null) {
+            state = State.SETTLING;
+            ask(unsettled, now);
+        } else {
+            state = State.PHASES;
+            ask(new Request(Op.SUSPEND, number, 0), now);
+        }
+    }
+
+    /** Begins the exchange of tables; {@link Owner#exchanged} tells its end. */
+    public void exchange(long now) {
+        idle("an exchange of tables");
+        state = State.EXCHANGING;
+        ask(new Request(Op.EXCHANGE, 0, 0), now);
+    }
+
+    /** Ends the checkpoint that is under way, if it is not too late for that. */
+    public void abort(String reason, long now) {
+        if (state == State.PHASES) {
+            giveUp(reason, now);
+        }
+    }
+
+    /** Ends the job at all nodes that live; a manifest that is being written is waited for. */
+    public void end(long now) {
+        if (state == State.MANIFEST) {
+            endWanted = true;
+        } else if (state != State.ENDING && state != State.ENDED) {
+            if (state == State.PHASES || state == State.SETTLING || state == State.ABORTING) {
+                ended(false, why == null ? "the job was ended" : why, now);
+            } else if (state == State.COMMITTING) {
+                ended(true, null, now);
+            }
+            state = State.ENDING;
+            ask(new Request(Op.END, 0, 0), now);
+        }
+    }
+
+    /**
+     * The manifest was written, or could not be.
+     *
+     * @param failure why it certainly does not exist, or null
+     */
+    public void manifest(long number, String failure, long now) {
+        if (state != State.MANIFEST || number != checkpoint) {
+            throw new IllegalStateException("manifest of checkpoint " + number + " in state " + state);
+        }
+        if (failure != null) {
+            giveUp("the manifest could not be written: " + failure, now);
+        } else {
+            state = State.COMMITTING;
+            unsettled = new Request(Op.COMMIT, checkpoint, 0);
+            ask(unsettled, now);
+        }
+        if (endWanted) {
+            end(now);
+        }
+    }
+
+    /** A call has ended. */
+    void ended(Call call, Tally tally, long now) {
+        if (asked == null || call.op() != asked.op().ordinal()) {
+            throw new IllegalStateException(call + " has ended, and " + asked + " was asked");
+        }
+        calls.add(new Outcome.CallTime(asked, now - callBegun, tally));
+        switch (state) {
+            case PHASES -> phase(tally, now);
+            case SETTLING -> {
+                if (settled(tally)) {
+                    state = State.PHASES;
+                    ask(new Request(Op.SUSPEND, checkpoint, 0), now);
+                } else {
+                    ended(false, "not all nodes have ended checkpoint " + asked.checkpoint() + " yet" + failure(tally), now);
+                }
+            }
+            case COMMITTING -> {
+                settled(tally);
+                ended(true, null, now);
+            }
+            case ABORTING -> {
+                settled(tally);
+                ended(false, why, now);
+            }
+            case EXCHANGING -> {
+                state = State.IDLE;
+                owner.exchanged(tally, now);
+            }
+            case ENDING -> {
+                state = State.ENDED;
+                owner.jobEnded(tally, now);
+            }
+            case IDLE, MANIFEST, ENDED -> throw new IllegalStateException(call + " has ended in state " + state);
+        }
+    }
+
+    private void phase(Tally tally, long now) {
+        if (tally.failure() != null || tally.nodes() != root.tree().nodes()) {
+            giveUp(asked.op() + ": " + (tally.failure() != null ? tally.failure() : tally.nodes() + " of " + root.tree().nodes() + " nodes have answered"), now);
+            return;
+        }
+        switch (asked.op()) {
+            case SUSPEND -> {
+                drainBegun = now;
+                ask(new Request(Op.DRAIN, checkpoint, 0), now);
+            }
+            case DRAIN -> drained(tally, now);
+            case SNAPSHOT -> ask(new Request(Op.RESUME, checkpoint, 0), now);
+            case RESUME -> ask(new Request(Op.WRITE, checkpoint, 0), now);
+            case WRITE -> {
+                state = State.MANIFEST;
+                owner.commit(checkpoint, now);
+            }
+            case COMMIT, ABORT, EXCHANGE, END -> throw new IllegalStateException(asked + " is no phase");
+        }
+    }
+
+    /**
+     * All that was sent has arrived when the sums are equal and were the same in the round before: the nodes count at different moments, so that one
+     * round alone could miss a message of one node and count it for another (F. Mattern, Distributed Computing 2 (1987) 161-175).
+     */
+    private void drained(Tally tally, long now) {
+        long[] sums = tally.sums();
+        boolean equal = sums.length == 2 && sums[0] == sums[1];
+        if (equal && (sums[0] == 0 || Arrays.equals(sums, drained))) {
+            ask(new Request(Op.SNAPSHOT, checkpoint, 0), now);
+        } else if (sums.length != 2) {
+            giveUp("DRAIN: " + sums.length + " counts in place of two", now);
+        } else if (now - drainBegun >= budgets.drain()) {
+            giveUp("DRAIN: %d messages were sent and %d received after %d rounds".formatted(sums[0], sums[1], asked.round() + 1), now);
+        } else {
+            drained = sums;
+            ask(new Request(Op.DRAIN, checkpoint, asked.round() + 1), now);
+        }
+    }
+
+    private void giveUp(String reason, long now) {
+        why = reason;
+        state = State.ABORTING;
+        unsettled = new Request(Op.ABORT, checkpoint, 0);
+        ask(unsettled, now);
+    }
+
+    private boolean settled(Tally tally) {
+        if (tally.nodes() == root.tree().nodes()) {
+            unsettled = null;
+        }
+        return unsettled == null;
+    }
+
+    private void ask(Request request, long now) {
+        asked = request;
+        callBegun = now;
+        Op op = request.op();
+        long budget = op == Op.DRAIN ? Math.max(1, drainBegun + budgets.drain() - now) : budgets.of(op);
+        root.call(op.ordinal(), op.needsAll(), budget, request.encode(), now);
+    }
+
+    private void ended(boolean committed, String reason, long now) {
+        state = State.IDLE;
+        owner.ended(new Outcome(checkpoint, committed, reason, calls), now);
+    }
+
+    private void idle(String what) {
+        if (state != State.IDLE) {
+            throw new IllegalStateException(what + " is asked for while the coordinator is " + state);
+        }
+    }
+
+    private static String failure(Tally tally) {
+        return tally.failure() == null ? "" : ": " + tally.failure();
+    }
+}

@@ -1,0 +1,21 @@
+package org.udckpt.job.coordinator;
+
+import org.udckpt.job.tree.Tally;
+
+/** Who asked the coordinator for something: the job. */
+public interface Owner {
+    /** All parts are durable: write the manifest, and tell {@link Coordinator#manifest}. Begins and returns at once. */
+    void commit(long checkpoint, long now);
+
+    /** A checkpoint has ended, one way or the other. Another may be begun. */
+    void ended(Outcome outcome, long now);
+
+    /** The exchange of tables has ended. */
+    void exchanged(Tally tally, long now);
+
+    /** Those who live have ended their ranks; {@link Tally#nodes} says how many they are. */
+    void jobEnded(Tally tally, long now);
+
+    /** A node is lost for good. A checkpoint that is under way is aborted without being asked; there will be no other in this life. */
+    void lost(int node, long now);
+}

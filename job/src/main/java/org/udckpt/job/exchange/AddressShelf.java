@@ -1,0 +1,106 @@
+package org.udckpt.job.exchange;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.udckpt.address.AddressBatch;
+import org.udckpt.address.Endpoint;
+import org.udckpt.address.TranslationTable;
+import org.udckpt.job.tree.MalformedMessage;
+
+/**
+ * The endpoints that a node of the tree knows, in a {@link TranslationTable} of its own, whose file has no name any more. It grows by
+ * doubling. Keys are virtual addresses, LID &lt;&lt; 24 | QPN.
+ */
+public final class AddressShelf implements Shelf, AutoCloseable {
+    private static final int LID_SHIFT = 24;
+    private static final int QPN_MASK = 0xffffff;
+
+    private final Path file;
+    private TranslationTable table;
+
+    /**
+     * @param file       in memory (/dev/shm), where none is; it has a name only while the table is made
+     * @param capacity   endpoints that there is room for at first
+     * @param generation of the job's life
+     */
+    public AddressShelf(Path file, int capacity, int generation) {
+        this.file = file;
+        this.table = table(capacity, generation);
+    }
+
+    /** Endpoints that it holds. */
+    public int count() {
+        return table.count();
+    }
+
+    @Override
+    public void add(byte[] entries) throws MalformedMessage {
+        try {
+            for (Endpoint endpoint : AddressBatch.endpoints(entries)) {
+                if (table.count() == table.capacity() && table.byVirtual(endpoint.virtual().lid(), endpoint.virtual().qpn()).isEmpty()) {
+                    grow();
+                }
+                table.put(endpoint);
+            }
+        } catch (IOException e) {
+            throw new MalformedMessage("addresses: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public long[] missing(long[] keys) {
+        return Arrays.stream(keys).filter(key -> table.byVirtual(lid(key), qpn(key)).isEmpty()).toArray();
+    }
+
+    @Override
+    public List<byte[]> find(long[] keys) {
+        List<byte[]> batches = new ArrayList<>();
+        List<Endpoint> endpoints = new ArrayList<>();
+        for (long key : keys) {
+            table.byVirtual(lid(key), qpn(key)).ifPresent(endpoints::add);
+            if (endpoints.size() == AddressBatch.MOST_ENDPOINTS) {
+                batches.add(AddressBatch.endpoints(endpoints));
+                endpoints.clear();
+            }
+        }
+        if (!endpoints.isEmpty()) {
+            batches.add(AddressBatch.endpoints(endpoints));
+        }
+        return batches;
+    }
+
+    @Override
+    public void close() {
+        table.close();
+    }
+
+    private void grow() {
+        TranslationTable larger = table(Math.min(1 << 24, 2 * table.capacity()), table.generation());
+        table.forEach(larger::put);
+        table.close();
+        table = larger;
+    }
+
+    private TranslationTable table(int capacity, int generation) {
+        try {
+            TranslationTable made = TranslationTable.create(file, capacity, generation);
+            Files.delete(file);
+            return made;
+        } catch (IOException e) {
+            throw new UncheckedIOException(file + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static int lid(long key) {
+        return (int) (key >>> LID_SHIFT);
+    }
+
+    private static int qpn(long key) {
+        return (int) key & QPN_MASK;
+    }
+}

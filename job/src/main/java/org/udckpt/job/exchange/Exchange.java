@@ -1,0 +1,230 @@
+package org.udckpt.job.exchange;
+
+import java.io.IOException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.LongStream;
+import org.udckpt.address.AddressBatch;
+import org.udckpt.job.tree.MalformedMessage;
+import org.udckpt.job.tree.Member;
+
+/**
+ * One node's part in the exchange of a table. Entries go up to the root, unchanged; what a node needs is asked of its parent, which asks
+ * further only for what neither it nor anything below it knows, once for all who asked; answers stay on the shelves that they pass. The first
+ * asks wait until all of a node's subtree has said what it has, so that they go up together.
+ */
+public final class Exchange {
+    /** Half a megabyte: a larger ask goes in several messages. */
+    static final int KEYS_OF_A_MESSAGE = 1 << 16;
+    private static final byte ENTRIES = 1, ASK = 2, COMPLETE = 3, ANSWER = 4;
+
+    /** The node's own ranks, as the exchange sees them. */
+    public interface Local {
+        /** EXCHANGE has begun: {@link Exchange#register} and {@link Exchange#ask} what there is, then {@link Exchange#complete}. At once or later. */
+        void begin(long now);
+
+        /** What {@link Exchange#ask} wanted is on the shelf. @param absent keys that nobody in the job has */
+        void answered(int number, long[] absent, long now);
+    }
+
+    /** Who wants what. */
+    private record Wish(int from, int number, long[] keys) {}
+
+    /** Wishes that wait for answers from above, and how many of these are to come. */
+    private static final class Errand {
+        final List<Wish> wishes;
+        int open;
+
+        Errand(List<Wish> wishes, int open) {
+            this.wishes = wishes;
+            this.open = open;
+        }
+    }
+
+    private final Member member;
+    private final Shelf shelf;
+    private final Local local;
+    /** Nodes right below, and this one, that have not said all yet. */
+    private final Set<Integer> incomplete;
+    private final List<Wish> queue = new ArrayList<>();
+    private final Map<Integer, Errand> errands = new HashMap<>();
+    /** By number, what was asked of the node above and is not answered: to be asked again of another one. */
+    private final Map<Integer, long[]> asked = new HashMap<>();
+    private int lastNumber;
+
+    public Exchange(Member member, Shelf shelf, Local local) {
+        this.member = member;
+        this.shelf = shelf;
+        this.local = local;
+        this.incomplete = new HashSet<>(member.children());
+        incomplete.add(member.self());
+    }
+
+    public void begin(long now) {
+        local.begin(now);
+    }
+
+    /** Entries of this node's own ranks, as the shelf takes them. */
+    public void register(byte[] entries, long now) {
+        try {
+            keep(entries, now);
+        } catch (MalformedMessage e) {
+            throw new IllegalArgumentException("entries of this node: " + e.getMessage(), e);
+        }
+    }
+
+    /** Wants entries on the shelf. @param keys in any order @return the number with which {@link Local#answered} will tell, perhaps at once */
+    public int ask(long[] keys, long now) {
+        int number = ++lastNumber;
+        wish(new Wish(member.self(), number, LongStream.of(keys).sorted().distinct().toArray()), now);
+        return number;
+    }
+
+    /** What this node's ranks are was registered, and what they need at first was asked. */
+    public void complete(long now) {
+        complete(member.self(), now);
+    }
+
+    /** Bytes of keys that wait for answers. */
+    public long waitingBytes() {
+        long wishes = queue.stream().mapToLong(w -> w.keys.length).sum()
+                + errands.values().stream().distinct().flatMap(e -> e.wishes.stream()).mapToLong(w -> w.keys.length).sum();
+        return 8 * (wishes + asked.values().stream().mapToLong(keys -> keys.length).sum());
+    }
+
+    /** A neighbour's message. */
+    public void received(int from, byte[] body, long now) throws MalformedMessage {
+        try {
+            ByteBuffer message = ByteBuffer.wrap(body);
+            byte kind = message.get();
+            if (from == member.parent() != (kind == ANSWER)) {
+                throw new MalformedMessage("a table's message of kind " + kind + " from node " + from + ", which is " + (from == member.parent() ? "above" : "below"));
+            }
+            switch (kind) {
+                case ENTRIES -> keep(rest(message), now);
+                case ASK -> {
+                    int number = message.getInt();
+                    wish(new Wish(from, number, AddressBatch.keys(rest(message))), now);
+                }
+                case COMPLETE -> complete(from, now);
+                case ANSWER -> {
+                    int number = message.getInt();
+                    boolean last = message.get() != 0;
+                    if (message.hasRemaining()) {
+                        shelf.add(rest(message));
+                    }
+                    if (last) {
+                        answered(number, now);
+                    }
+                }
+                default -> throw new MalformedMessage("a table's message of kind " + kind);
+            }
+        } catch (BufferUnderflowException | IOException e) {
+            throw new MalformedMessage("a table's message of " + body.length + " bytes: " + e.getMessage(), e);
+        }
+    }
+
+    /** A child is lost: nobody waits for what it has to say. */
+    public void lost(int node, long now) {
+        if (incomplete.contains(node)) {
+            complete(node, now);
+        }
+    }
+
+    /** There is another node above, which has what is below it: what was asked of the one before is asked of it. */
+    public void attached(long now) {
+        asked.forEach((number, keys) -> up(number, keys, now));
+        if (incomplete.isEmpty()) {
+            post(member.parent(), new byte[] {COMPLETE}, now);
+        }
+    }
+
+    private void keep(byte[] entries, long now) throws MalformedMessage {
+        shelf.add(entries);
+        if (member.parent() >= 0) {
+            post(member.parent(), ByteBuffer.allocate(1 + entries.length).put(ENTRIES).put(entries).array(), now);
+        }
+    }
+
+    private void wish(Wish wish, long now) {
+        if (incomplete.isEmpty()) {
+            serve(List.of(wish), now);
+        } else {
+            queue.add(wish);
+        }
+    }
+
+    private void complete(int node, long now) {
+        if (!incomplete.remove(node) || !incomplete.isEmpty()) {
+            return;
+        }
+        List<Wish> first = List.copyOf(queue);
+        queue.clear();
+        serve(first, now);
+        if (member.parent() >= 0) {
+            post(member.parent(), new byte[] {COMPLETE}, now);
+        }
+    }
+
+    /** Answers what can be answered here, and asks above for all the rest together. The root's shelf holds all that there is. */
+    private void serve(List<Wish> wishes, long now) {
+        long[] missing = member.parent() < 0 ? new long[0]
+                : shelf.missing(wishes.stream().flatMapToLong(wish -> Arrays.stream(wish.keys)).sorted().distinct().toArray());
+        if (missing.length == 0) {
+            wishes.forEach(wish -> answer(wish, now));
+            return;
+        }
+        int messages = (missing.length + KEYS_OF_A_MESSAGE - 1) / KEYS_OF_A_MESSAGE;
+        Errand errand = new Errand(wishes, messages);
+        for (int i = 0; i < messages; i++) {
+            long[] keys = Arrays.copyOfRange(missing, i * KEYS_OF_A_MESSAGE, Math.min(missing.length, (i + 1) * KEYS_OF_A_MESSAGE));
+            int number = ++lastNumber;
+            errands.put(number, errand);
+            asked.put(number, keys);
+            up(number, keys, now);
+        }
+    }
+
+    private void up(int number, long[] keys, long now) {
+        byte[] batch = AddressBatch.keys(keys);
+        post(member.parent(), ByteBuffer.allocate(5 + batch.length).put(ASK).putInt(number).put(batch).array(), now);
+    }
+
+    private void answered(int number, long now) {
+        asked.remove(number);
+        Errand errand = errands.remove(number);
+        if (errand != null && --errand.open == 0) { // null: answered by two, the old and the new node above
+            errand.wishes.forEach(wish -> answer(wish, now));
+        }
+    }
+
+    private void answer(Wish wish, long now) {
+        if (wish.from == member.self()) {
+            local.answered(wish.number, shelf.missing(wish.keys), now);
+            return;
+        }
+        List<byte[]> entries = shelf.find(wish.keys);
+        for (int i = 0; i < Math.max(1, entries.size()); i++) {
+            byte[] batch = entries.isEmpty() ? new byte[0] : entries.get(i);
+            boolean last = i >= entries.size() - 1;
+            post(wish.from, ByteBuffer.allocate(6 + batch.length).put(ANSWER).putInt(wish.number).put((byte) (last ? 1 : 0)).put(batch).array(), now);
+        }
+    }
+
+    private void post(int to, byte[] body, long now) {
+        member.post(to, body, now);
+    }
+
+    private static byte[] rest(ByteBuffer message) {
+        byte[] rest = new byte[message.remaining()];
+        message.get(rest);
+        return rest;
+    }
+}

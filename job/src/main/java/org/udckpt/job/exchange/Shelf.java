@@ -1,0 +1,20 @@
+package org.udckpt.job.exchange;
+
+import java.util.List;
+import org.udckpt.job.tree.Links;
+import org.udckpt.job.tree.MalformedMessage;
+
+/** What a node knows of a table whose entries have keys of 64 bits. Keys are given in growing order, each once. */
+public interface Shelf {
+    /** The most bytes of one message's entries. */
+    int MAX_BYTES = Links.MAX_MESSAGE_BYTES - 1024;
+
+    /** Keeps entries, also known ones that have moved. @throws MalformedMessage if they are none of this table */
+    void add(byte[] entries) throws MalformedMessage;
+
+    /** Those keys of which nothing is known. */
+    long[] missing(long[] keys);
+
+    /** The entries of those keys that are known, as {@link #add} takes them, each at most {@link #MAX_BYTES} long. */
+    List<byte[]> find(long[] keys);
+}

@@ -1,0 +1,339 @@
+package org.udckpt.job.tree;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * One node's part of the tree (docs/coordination.md): signs of life to its neighbours, calls down, results up. A pure state machine: it
+ * is told of messages and of the time, in nanoseconds of any clock that does not go back, and one thread at a time may use it.
+ *
+ * <p>A child that is silent for a lease is lost, for good and for everybody. A parent that is silent, or has itself no way to the root, is
+ * given up for the next node above it that is not known to be lost; a node that has none left is over, and so is one that hears that it was
+ * declared lost. A node of level n knows it after n x (lease + beat): those above it that are over say so at once.
+ */
+public final class Member {
+    private final int self;
+    private final int life;
+    private final Tree tree;
+    private final Timing timing;
+    private final Links links;
+    private final Part part;
+    private final TreeMap<Integer, Neighbour> children = new TreeMap<>();
+    private final Set<Integer> lost = new TreeSet<>();
+    private Neighbour parent;
+    private Collective collective;
+    private long lastCall;
+    private long nextBeat;
+    private boolean over;
+
+    /**
+     * @param self   this node's number
+     * @param life   the job's: members of another life are not listened to
+     * @param timing the same at all nodes
+     * @param now    the node waits for its neighbours from now on
+     */
+    public Member(int self, int life, Tree tree, Timing timing, Links links, Part part, long now) {
+        if (self < 0 || self >= tree.nodes()) {
+            throw new IllegalArgumentException("node " + self + " of " + tree.nodes());
+        }
+        this.self = self;
+        this.life = life;
+        this.tree = tree;
+        this.timing = timing;
+        this.links = links;
+        this.part = part;
+        this.nextBeat = now;
+        long silentSince = now + timing.start() - timing.lease();
+        for (int child = tree.firstChild(self); child < tree.endOfChildren(self); child++) {
+            children.put(child, neighbour(child, silentSince));
+        }
+        parent = self == 0 ? null : neighbour(tree.parent(self), silentSince);
+    }
+
+    public int self() {
+        return self;
+    }
+
+    public Tree tree() {
+        return tree;
+    }
+
+    /** The node above; -1 at the root. */
+    public int parent() {
+        return parent == null ? -1 : parent.node();
+    }
+
+    /** The living nodes right below. */
+    public Set<Integer> children() {
+        return Set.copyOf(children.keySet());
+    }
+
+    /** The nodes that are known to be lost. */
+    public Set<Integer> lost() {
+        return Set.copyOf(lost);
+    }
+
+    /** Whether this node has lost its way to the root. */
+    public boolean isOver() {
+        return over;
+    }
+
+    /** When {@link #onTimer} wants to be called next; no call, message or answer makes it later. */
+    public long due() {
+        return collective == null || collective.isAnswered() || collective.deadline() - nextBeat > 0 ? nextBeat : collective.deadline();
+    }
+
+    /** Bytes that were sent and are kept until they are acknowledged. */
+    public long waitingBytes() {
+        return (parent == null ? 0 : parent.waitingBytes()) + children.values().stream().mapToLong(Neighbour::waitingBytes).sum();
+    }
+
+    /**
+     * A message has arrived.
+     *
+     * @param from the sender, as proven by the link
+     * @throws MalformedMessage if no member sends such a message; nothing has changed then, except if it is a part that refuses it
+     */
+    public void onMessage(int from, byte[] bytes, long now) throws MalformedMessage {
+        Message message = Message.decode(bytes);
+        if (message.life() != life) {
+            return;
+        }
+        if (over) {
+            refuse(from, message.kind());
+            return;
+        }
+        Message.Beat beat = message.kind().isBeat() ? Message.Beat.decode(message.body(), tree.nodes()) : null;
+        Neighbour sender = neighbour(from, message.kind(), now);
+        if (sender == null) {
+            return;
+        }
+        List<Message> inOrder = sender.take(message, now, timing);
+        if (beat != null) {
+            heard(from, message.kind(), beat, now);
+        }
+        for (Message next : inOrder) {
+            if (over) {
+                return;
+            }
+            handle(from, next, now);
+        }
+    }
+
+    /** Time has passed; may be called at any time. */
+    public void onTimer(long now) {
+        if (now - nextBeat >= 0) {
+            nextBeat = now + timing.beat();
+            if (!over) {
+                endLeases(now);
+            }
+            beat(now);
+        }
+        if (collective != null && !over) {
+            collective.late(now);
+            answered(now);
+        }
+    }
+
+    /** At the root: begins a call, and ends the one before, if it has not ended. @return its number */
+    public long call(int op, boolean all, long budget, byte[] body, long now) {
+        if (self != 0) {
+            throw new IllegalStateException("node " + self + " is not the root");
+        }
+        Call call = new Call(lastCall + 1, op, all, budget, body);
+        begin(call, now);
+        return call.id();
+    }
+
+    /**
+     * The node's own work of a call has ended; of an earlier call than the newest one: nothing happens.
+     *
+     * @param failure why it failed, or null
+     * @param sums    what the node counts, added up over all nodes; at most 255
+     */
+    public void answer(long call, String failure, long[] sums, long now) {
+        Message.check(sums);
+        if (!over && collective != null && collective.call().id() == call && !collective.isAnswered()) {
+            collective.own(failure == null ? null : new Tally.Failure(self, failure), sums, now);
+            answered(now);
+        }
+    }
+
+    /** Sends to the parent or a child, in order and once, as long as it is one. @param body at most {@link Links#MAX_MESSAGE_BYTES} less 64 */
+    public void post(int neighbour, byte[] body, long now) {
+        Neighbour to = parent != null && parent.node() == neighbour ? parent : children.get(neighbour);
+        if (to != null && !over) {
+            to.send(Message.Kind.POST, body, now, timing);
+        }
+    }
+
+    private Neighbour neighbour(int node, long heard) {
+        return new Neighbour(node, self, life, links, heard);
+    }
+
+    /** The neighbour that this message is from, or null if it does not count. A descendant whose parents are silent becomes a child. */
+    private Neighbour neighbour(int from, Message.Kind kind, long now) {
+        boolean down = kind == Message.Kind.BEAT_DOWN;
+        if (parent != null && parent.node() == from) {
+            return kind == Message.Kind.BEAT_UP ? null : parent;
+        }
+        Neighbour child = down ? null : children.get(from);
+        if (child != null || kind != Message.Kind.BEAT_UP || from < 0 || from >= tree.nodes() || !tree.isBelow(from, self)) {
+            return child;
+        }
+        if (lost.contains(from)) {
+            refuse(from, kind);
+            return null;
+        }
+        Neighbour adopted = neighbour(from, now);
+        children.put(from, adopted);
+        if (collective != null) {
+            adopted.send(Message.Kind.CALL, Message.encode(collective.down(now, timing.beat())), now, timing);
+            collective.adopted(from, now);
+            answered(now);
+        }
+        return adopted;
+    }
+
+    /** The sender lives, but was given up, or has come to one who is over: it must learn that this is no way to the root. */
+    private void refuse(int from, Message.Kind kind) {
+        if (kind == Message.Kind.BEAT_UP) {
+            links.send(from, new Message(Message.Kind.BEAT_DOWN, life, 0, 0, new Message.Beat(over, lostNodes()).encode()).encode());
+        }
+    }
+
+    private void heard(int from, Message.Kind kind, Message.Beat beat, long now) {
+        boolean fromParent = kind == Message.Kind.BEAT_DOWN;
+        for (int node : beat.lost()) {
+            if (node == self && fromParent) {
+                over("it was silent for longer than its lease, so that the nodes above have given it up", now);
+                return;
+            }
+            // What a child says of a node that lives here now is of before that came; of others than those below it knows from here.
+            if (node != self && (fromParent || !children.containsKey(node) && tree.isBelow(node, self))) {
+                lose(node, "silent for longer than its lease", now);
+            }
+        }
+        if (fromParent && beat.over()) {
+            climb(now);
+        }
+    }
+
+    private void handle(int from, Message message, long now) throws MalformedMessage {
+        boolean fromParent = parent != null && from == parent.node();
+        switch (message.kind()) {
+            case CALL -> {
+                Call call = Message.call(message.body());
+                if (!fromParent) {
+                    throw new MalformedMessage("a call from node " + from + ", which is not above");
+                }
+                heard(call, now);
+            }
+            case RESULT -> {
+                Message.Result result = Message.Result.decode(message.body());
+                if (fromParent) {
+                    throw new MalformedMessage("a result from node " + from + ", which is above");
+                }
+                if (collective != null && collective.call().id() == result.call() && !collective.isAnswered()) {
+                    collective.child(from, result.tally(), now);
+                    answered(now);
+                }
+            }
+            case POST -> part.received(from, message.body(), now);
+            case BEAT_UP, BEAT_DOWN -> throw new MalformedMessage("a beat has no number");
+        }
+    }
+
+    private void heard(Call call, long now) {
+        if (call.id() > lastCall) {
+            begin(call, now);
+        } else if (call.id() == lastCall && collective.isAnswered()) {
+            result(now); // a new parent, which has not got it
+        }
+    }
+
+    private void begin(Call call, long now) {
+        lastCall = call.id();
+        collective = new Collective(call, self, tree.level(self), children.keySet(), now);
+        if (call.all() && !lost.isEmpty()) {
+            collective.lost(lost.iterator().next(), "was lost before the call", now);
+            answered(now);
+            return;
+        }
+        byte[] body = Message.encode(collective.down(now, timing.beat()));
+        children.values().forEach(child -> child.send(Message.Kind.CALL, body, now, timing));
+        part.call(call, now);
+    }
+
+    /** Passes on what the call has come to, if it has come to anything just now. */
+    private void answered(long now) {
+        if (collective.isNewlyAnswered()) {
+            result(now);
+        }
+    }
+
+    private void result(long now) {
+        if (parent != null) {
+            parent.send(Message.Kind.RESULT, new Message.Result(lastCall, collective.tally()).encode(), now, timing);
+        } else {
+            part.ended(collective.call(), collective.tally(), now);
+        }
+    }
+
+    private void endLeases(long now) {
+        List<Integer> silent = new ArrayList<>();
+        children.values().stream().filter(child -> child.isSilent(now, timing.lease())).forEach(child -> silent.add(child.node()));
+        silent.forEach(node -> lose(node, "silent for longer than its lease", now));
+        if (parent != null && parent.isSilent(now, timing.lease())) {
+            climb(now);
+        }
+    }
+
+    private void climb(long now) {
+        int above = parent.node();
+        do {
+            if (above == 0) {
+                over("the coordinator is silent for longer than its lease", now);
+                return;
+            }
+            above = tree.parent(above);
+        } while (lost.contains(above));
+        parent = neighbour(above, now);
+        parent.beat(Message.Kind.BEAT_UP, new Message.Beat(false, lostNodes()), now, timing); // which makes this node its child
+        part.attached(above, now);
+    }
+
+    private void lose(int node, String why, long now) {
+        if (!lost.add(node)) {
+            return;
+        }
+        children.remove(node);
+        part.lost(node, now);
+        if (collective != null && !collective.isAnswered()) {
+            collective.lost(node, why, now);
+            answered(now);
+        }
+    }
+
+    private void over(String why, long now) {
+        over = true;
+        part.over(why, now);
+        beat(now);
+    }
+
+    /** Who is over still says so to those below, and to nobody above. */
+    private void beat(long now) {
+        Message.Beat beat = new Message.Beat(over, lostNodes());
+        children.values().forEach(child -> child.beat(Message.Kind.BEAT_DOWN, beat, now, timing));
+        if (parent != null && !over) {
+            parent.beat(Message.Kind.BEAT_UP, beat, now, timing);
+        }
+    }
+
+    private int[] lostNodes() {
+        return lost.stream().mapToInt(Integer::intValue).toArray();
+    }
+}
