@@ -98,8 +98,7 @@ public final class Capture implements AutoCloseable {
             adoptOrphans(ranks);
             all(ranks, RankCapture::read);
             all(ranks, rank -> rank.ask(stop.memory));
-            stop.readObjects(ranks);
-            all(ranks, RankCapture::fork);
+            all(ranks, RankCapture::fork, () -> stop.readObjects(ranks)); // looks at the kernel's objects from outside, while the tracers fork
             all(ranks, RankCapture::resume);
             return new Capture(ranks, stop);
         } catch (RuntimeException failure) {
@@ -183,24 +182,32 @@ public final class Capture implements AutoCloseable {
 
     /** One phase on all ranks in parallel; waits for all, also when one fails. */
     private static void all(List<RankCapture> ranks, Function<RankCapture, CompletableFuture<Long>> phase) {
+        all(ranks, phase, () -> { });
+    }
+
+    /** @param beside what the calling thread does meanwhile */
+    private static void all(List<RankCapture> ranks, Function<RankCapture, CompletableFuture<Long>> phase, Runnable beside) {
         List<CompletableFuture<Long>> running = new ArrayList<>();
         for (RankCapture rank : ranks) {
             running.add(phase.apply(rank));
         }
-        RuntimeException first = null;
+        List<RuntimeException> failures = new ArrayList<>();
+        attempt(beside, failures);
         for (CompletableFuture<Long> one : running) {
-            try {
-                TracerThread.join(one);
-            } catch (RuntimeException failure) {
-                if (first == null) {
-                    first = failure;
-                } else {
-                    first.addSuppressed(failure);
-                }
-            }
+            attempt(() -> TracerThread.join(one), failures);
         }
-        if (first != null) {
+        if (!failures.isEmpty()) {
+            RuntimeException first = failures.removeFirst();
+            failures.forEach(first::addSuppressed);
             throw first;
+        }
+    }
+
+    private static void attempt(Runnable task, List<RuntimeException> failures) {
+        try {
+            task.run();
+        } catch (RuntimeException failure) {
+            failures.add(failure);
         }
     }
 

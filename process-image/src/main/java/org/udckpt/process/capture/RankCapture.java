@@ -82,20 +82,31 @@ final class RankCapture {
 
     CompletableFuture<Long> fork() {
         return timed(() -> {
-            for (TracedProcess process : processes()) {
-                int pid = new SnapshotFork(process).fork();
-                ContentCopy unforked = new ContentCopy(process.namespacePid, true);
-                try {
-                    process.snapshot = new Snapshot(tracer, pid, process.namespacePid, unforked);
-                } catch (RuntimeException | Error failure) {
-                    Snapshot.kill(pid);
-                    throw failure;
+            List<SnapshotFork> forks = processes().stream().map(SnapshotFork::new).toList();
+            try {
+                SnapshotFork.make(forks);
+            } finally {
+                for (int i = 0; i < forks.size(); i++) {
+                    keep(processes().get(i), forks.get(i).snapshot());
                 }
-                Unforked.copy(process, unforked);
-                SnapshotFork.detachSegments(process, pid);
+            }
+            for (TracedProcess process : processes()) {
+                Unforked.copy(process, process.snapshot.unforked());
+                SnapshotFork.detachSegments(process, process.snapshot.pid());
             }
             return null;
         }, ns -> forkNs = ns);
+    }
+
+    private void keep(TracedProcess process, int snapshot) {
+        if (snapshot != 0) {
+            try {
+                process.snapshot = new Snapshot(tracer, snapshot, process.namespacePid, new ContentCopy(process.namespacePid, true));
+            } catch (RuntimeException | Error failure) {
+                Snapshot.kill(snapshot);
+                throw failure;
+            }
+        }
     }
 
     CompletableFuture<Long> resume() {

@@ -48,6 +48,11 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
         return memory;
     }
 
+    /** What of the process's memory the fork did not copy. */
+    ContentCopy unforked() {
+        return unforked;
+    }
+
     /** Finds the extents in the private memory of {@code mappings}, and in the vDSO. */
     void scan(TracedProcess process, List<Mapping> mappings) {
         this.process = process;

@@ -1,5 +1,7 @@
 package org.udckpt.process.capture;
 
+import java.util.List;
+import java.util.function.Consumer;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.trace.Injector;
@@ -12,16 +14,29 @@ import org.udckpt.process.trace.WaitStatus;
  * Makes the copy-on-write copy of a stopped process: its main thread makes a short-lived child that shares its memory,
  * which forks the snapshot and ends, and is waited for in the same stop. So the process has neither a child nor a
  * SIGCHLD nor a zombie afterwards; the snapshot's parent is the next subreaper (the shepherd).
+ *
+ * <p>It takes a dozen stops one after the other, each with a way to another processor and back. So a tree's processes are
+ * forked side by side ({@link #make}): each step is done of all of them, and while one is waited for the others run.
  */
 final class SnapshotFork {
     private static final int SHARED_VFORK = 0x4700; // CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_VFORK
     private static final int WALL = 0x40000000;
     private static final int SIGKILL = 9, SIGSTOP = 19;
     private static final int FOLLOW = Ptrace.O_TRACESYSGOOD | Ptrace.O_TRACEVFORK | Ptrace.O_TRACEFORK | Ptrace.O_TRACECLONE;
+    /** Enough for all processors of a node, and few: each takes a second process number for a moment, of which a job may have none to spare. */
+    private static final int AT_ONCE = 16;
+    private static final List<Consumer<SnapshotFork>> STEPS = List.of(SnapshotFork::begin, SnapshotFork::enter, SnapshotFork::follow, SnapshotFork::letFork, SnapshotFork::copied,
+            SnapshotFork::endBetween, SnapshotFork::comeBack, SnapshotFork::enterReaping, SnapshotFork::finish);
 
     private final TracedProcess process;
     private final TracedThread main;
     private final Parasite parasite;
+    private int between;
+    /** As the agent numbers it. 0: not made yet, or not at all. */
+    private int snapshot;
+    private long error;
+    private Injector leaving;
+    private RuntimeException failure;
 
     SnapshotFork(TracedProcess process) {
         this.process = process;
@@ -29,22 +44,52 @@ final class SnapshotFork {
         this.parasite = process.parasite;
     }
 
-    /** The snapshot's pid as the agent numbers it: stopped, traced by this thread, without descriptors, dies with this thread. */
-    int fork() {
-        Ptrace.options(main.tid, FOLLOW);
-        int between = startBetween();
-        int snapshot = parasite.safe() ? forkByRoutine(between) : forkByCall(between);
-        finishMain(between);
-        Ptrace.options(main.tid, Ptrace.O_TRACESYSGOOD);
-        if (snapshot < 0) {
-            throw new CaptureFailed("%s could not be forked: %s".formatted(process, LinuxError.name(-snapshot)));
+    /**
+     * Forks all of them. When it throws, those that could be are forked: {@link #snapshot} says which.
+     *
+     * @throws CaptureFailed the first reason; each of the others is with it
+     */
+    static void make(List<SnapshotFork> forks) {
+        for (int from = 0; from < forks.size(); from += AT_ONCE) {
+            List<SnapshotFork> some = forks.subList(from, Math.min(forks.size(), from + AT_ONCE));
+            for (Consumer<SnapshotFork> step : STEPS) {
+                some.forEach(fork -> fork.attempt(step));
+            }
+            failure(some);
         }
-        leaveGroup(snapshot);
+    }
+
+    private static void failure(List<SnapshotFork> forks) {
+        RuntimeException first = null;
+        for (SnapshotFork fork : forks) {
+            if (first == null) {
+                first = fork.failure;
+            } else if (fork.failure != null) {
+                first.addSuppressed(fork.failure);
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    private void attempt(Consumer<SnapshotFork> step) {
+        if (failure == null) {
+            try {
+                step.accept(this);
+            } catch (RuntimeException e) {
+                failure = e; // the others are brought to an end: nobody is left in the middle of this
+            }
+        }
+    }
+
+    /** The snapshot's pid as the agent numbers it: stopped, traced by this thread, without descriptors, dies with this thread. 0: there is none. */
+    int snapshot() {
         return snapshot;
     }
 
-    /** Runs the main thread to the point where it waits for the short-lived child; returns that one. */
-    private int startBetween() {
+    private void begin() {
+        Ptrace.options(main.tid, FOLLOW);
         Registers registers = main.registers.copy().set(Registers.RSP, main.frame).set(Registers.ORIG_RAX, -1);
         if (parasite.safe()) {
             registers.set(Registers.RIP, parasite.forkRoutine());
@@ -54,42 +99,60 @@ final class SnapshotFork {
         }
         Ptrace.setRegisters(main.tid, registers);
         Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);
-        next(main.tid, Ptrace.SYSCALL);
-        Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);
-        WaitStatus status = next(main.tid, Ptrace.SYSCALL);
-        if (!status.newTask()) {
-            Ptrace.registers(main.tid, registers);
-            throw new CaptureFailed("%s: clone failed: %s".formatted(process, LinuxError.name(registers.error())));
-        }
-        int between = Ptrace.eventMessage(main.tid);
-        Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);
-        firstStop(between);
-        return between;
     }
 
-    private int forkByRoutine(int between) {
-        Ptrace.resume(Ptrace.CONT, between, 0);
+    private void enter() {
+        next(main.tid, Ptrace.SYSCALL);
+        Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);
+    }
+
+    /** The main thread comes to the point where it waits for the short-lived child. */
+    private void follow() {
+        WaitStatus status = next(main.tid, Ptrace.SYSCALL);
+        if (!status.newTask()) {
+            throw new CaptureFailed("%s: clone failed: %s".formatted(process, LinuxError.name(Ptrace.registers(main.tid).error())));
+        }
+        between = Ptrace.eventMessage(main.tid);
+        Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);
+    }
+
+    private void letFork() {
+        firstStop(between);
+        if (parasite.safe()) {
+            Ptrace.resume(Ptrace.CONT, between, 0);
+        }
+    }
+
+    private void copied() {
+        if (parasite.safe()) {
+            copiedByRoutine();
+        } else {
+            copyByCall();
+        }
+    }
+
+    /** The routine's first call in the snapshot is close_range. */
+    private void copiedByRoutine() {
         WaitStatus status = Ptrace.await(between);
-        int snapshot = 0;
-        while (!status.ended()) {
-            if (status.newTask()) {
-                snapshot = Ptrace.eventMessage(between);
-                settle(snapshot);
-            }
+        while (!status.ended() && !status.newTask()) {
             Ptrace.resume(Ptrace.CONT, between, status.signalDelivery() && status.signal() != SIGSTOP ? status.signal() : 0);
             status = Ptrace.await(between);
         }
-        if (snapshot == 0) {
-            return status.exited() && status.exitCode() != 0 ? -status.exitCode() : -LinuxError.ECHILD;
+        if (status.ended()) {
+            between = 0;
+            error = status.exited() && status.exitCode() != 0 ? -status.exitCode() : -LinuxError.ECHILD;
+            return;
         }
-        closeDescriptors(snapshot);
-        return snapshot;
+        snapshot = Ptrace.eventMessage(between);
+        settle(snapshot);
+        Ptrace.resume(Ptrace.CONT, between, 0);
+        Ptrace.resume(Ptrace.SYSCALL, snapshot, 0);
     }
 
-    private int forkByCall(int between) {
-        Injector injector = new Injector(between, parasite.instruction(), main.registers.copy().set(Registers.RSP, main.frame));
+    private void copyByCall() {
+        Injector injector = injector(between);
         long result = injector.call(Syscall.CLONE, 0, 0, 0, 0, 0);
-        int snapshot = injector.newTask();
+        snapshot = injector.newTask();
         if (snapshot != 0) {
             settle(snapshot);
         }
@@ -98,35 +161,76 @@ final class SnapshotFork {
             // an exit stop may come first
         }
         if (snapshot == 0) {
-            return (int) result;
+            error = result;
+            return;
         }
-        LinuxError.check(new Injector(snapshot, parasite.instruction(), main.registers.copy().set(Registers.RSP, main.frame))
-                .call(Syscall.CLOSE_RANGE, 0, 0xffffffffL, 0), "close_range in the snapshot");
-        return snapshot;
+        LinuxError.check(injector(snapshot).call(Syscall.CLOSE_RANGE, 0, 0xffffffffL, 0), "close_range in the snapshot");
+    }
+
+    private void endBetween() {
+        if (parasite.safe() && snapshot != 0) {
+            for (WaitStatus status; !(status = Ptrace.await(between)).ended(); ) {
+                Ptrace.resume(Ptrace.CONT, between, status.signalDelivery() && status.signal() != SIGSTOP ? status.signal() : 0);
+            }
+            next(snapshot, Ptrace.SYSCALL);
+            Ptrace.resume(Ptrace.SYSCALL, snapshot, 0);
+        }
     }
 
     /**
-     * A signal to the rank's process group is not the snapshot's: when a rank dies and the others are ended, group by
-     * group, the checkpoint that is being written is the last one that the job will ever have.
+     * The snapshot has closed its descriptors, and leaves the process group: a signal to that is not the snapshot's. When a rank dies and
+     * the others are ended, group by group, the checkpoint that is being written is the last one that the job will ever have.
      */
-    private void leaveGroup(int snapshot) {
-        LinuxError.check(new Injector(snapshot, parasite.instruction(), main.registers.copy().set(Registers.RSP, main.frame))
-                .call(Syscall.SETPGID, 0, 0), "setpgid in the snapshot");
+    private void comeBack() {
+        next(main.tid, Ptrace.SYSCALL);
+        if (parasite.safe()) {
+            Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);
+        }
+        if (snapshot != 0) {
+            if (parasite.safe()) {
+                next(snapshot, Ptrace.SYSCALL);
+                LinuxError.check(Ptrace.registers(snapshot).get(Registers.RAX), "close_range in the snapshot");
+            }
+            leaving = injector(snapshot);
+            leaving.begin(Syscall.SETPGID, 0, 0);
+        }
+    }
+
+    private void enterReaping() {
+        if (parasite.safe()) {
+            next(main.tid, Ptrace.SYSCALL);
+            Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);
+        }
+        if (snapshot != 0) {
+            leaving.enter();
+        }
+    }
+
+    private void finish() {
+        long reaped;
+        if (parasite.safe()) {
+            next(main.tid, Ptrace.SYSCALL);
+            reaped = Ptrace.registers(main.tid).get(Registers.RAX);
+        } else {
+            long number = Ptrace.registers(main.tid).get(Registers.RAX); // in the job's own pid namespace
+            reaped = main.injector.call(Syscall.WAIT4, number, 0, WALL, 0);
+        }
+        LinuxError.check(reaped, "wait for the short-lived process of " + process);
+        Ptrace.options(main.tid, Ptrace.O_TRACESYSGOOD);
+        if (snapshot == 0) {
+            throw new CaptureFailed("%s could not be forked: %s".formatted(process, LinuxError.name((int) -error)));
+        }
+        LinuxError.check(leaving.finish(), "setpgid in the snapshot");
+    }
+
+    private Injector injector(int tid) {
+        return new Injector(tid, parasite.instruction(), main.registers.copy().set(Registers.RSP, main.frame));
     }
 
     /** The new snapshot's first stop; from here it dies with the agent. */
     private static void settle(int snapshot) {
         firstStop(snapshot);
         Ptrace.options(snapshot, Ptrace.O_TRACESYSGOOD | Ptrace.O_EXITKILL);
-    }
-
-    /** The routine's first call in the snapshot is close_range. It stays at the exit of that call. */
-    private static void closeDescriptors(int snapshot) {
-        Ptrace.resume(Ptrace.SYSCALL, snapshot, 0);
-        next(snapshot, Ptrace.SYSCALL);
-        Ptrace.resume(Ptrace.SYSCALL, snapshot, 0);
-        next(snapshot, Ptrace.SYSCALL);
-        LinuxError.check(Ptrace.registers(snapshot).get(Registers.RAX), "close_range in the snapshot");
     }
 
     /** The job must not see more attachments of its System V segments (shm_nattch) than its own; their contents were copied. */
@@ -140,22 +244,6 @@ final class SnapshotFork {
                 injector.check("munmap in the snapshot", Syscall.MUNMAP, mapping.start(), mapping.end() - mapping.start());
             }
         }
-    }
-
-    private void finishMain(int between) {
-        next(main.tid, Ptrace.SYSCALL);
-        long reaped;
-        if (parasite.safe()) {
-            Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);
-            next(main.tid, Ptrace.SYSCALL);
-            Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);
-            next(main.tid, Ptrace.SYSCALL);
-            reaped = Ptrace.registers(main.tid).get(Registers.RAX);
-        } else {
-            long number = Ptrace.registers(main.tid).get(Registers.RAX); // in the job's own pid namespace
-            reaped = main.injector.call(Syscall.WAIT4, number, 0, WALL, 0);
-        }
-        LinuxError.check(reaped, "wait for the intermediate process " + between);
     }
 
     private static void firstStop(int tid) {
