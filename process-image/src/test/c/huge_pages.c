@@ -1,21 +1,8 @@
 /* Memory with MADV_HUGEPAGE: content, sparse holes, and the advice itself. */
-#include "feature.h"
+#include "smaps.h"
 #include <sys/mman.h>
 
 enum { HUGE = 2 << 20, COUNT = 8 };
-
-static bool advised(const char *at) {
-  FILE *maps = fopen("/proc/self/smaps", "r");
-  char line[5000], dash;
-  bool inside = false, found = false;
-  unsigned long from, to;
-  while (fgets(line, sizeof line, maps)) {
-    if (sscanf(line, "%lx%c%lx ", &from, &dash, &to) == 3 && dash == '-') inside = (unsigned long) at >= from && (unsigned long) at < to;
-    else if (inside && !strncmp(line, "VmFlags:", 8)) found = strstr(line, " hg ") != NULL;
-  }
-  fclose(maps);
-  return found;
-}
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
@@ -41,6 +28,6 @@ int main(int argc, char **argv) {
     pause_ms(2);
   }
   for (uint64_t w = 0; w < words; w++) CHECK(!table[words + w], "an untouched page is not zero");
-  CHECK(!available || advised(area), "the advice MADV_HUGEPAGE is lost");
+  CHECK(!available || has_flag(area, "hg"), "the advice MADV_HUGEPAGE is lost");
   return feature_pass();
 }

@@ -1,5 +1,5 @@
 /* Mappings of every kind keep content, protection, flags and what backs them. */
-#include "feature.h"
+#include "smaps.h"
 #include <setjmp.h>
 #include <sys/mman.h>
 
@@ -18,21 +18,6 @@ static char *map(size_t bytes, int protection, int flags, int fd, off_t offset) 
   char *at = mmap(NULL, bytes, protection, flags, fd, offset);
   CHECK(at != MAP_FAILED, "mmap with flags %#x", flags);
   return at;
-}
-
-/* Whether /proc/self/smaps gives FLAG (as "gd ") for the mapping that holds AT. */
-static bool has_flag(const char *at, const char *flag) {
-  FILE *maps = fopen("/proc/self/smaps", "r");
-  char line[5000];
-  bool inside = false, found = false;
-  unsigned long from, to;
-  char dash;
-  while (fgets(line, sizeof line, maps)) {
-    if (sscanf(line, "%lx%c%lx ", &from, &dash, &to) == 3 && dash == '-') inside = (unsigned long) at >= from && (unsigned long) at < to;
-    else if (inside && !strncmp(line, "VmFlags:", 8)) found = strstr(line, flag) != NULL;
-  }
-  fclose(maps);
-  return found;
 }
 
 int main(int argc, char **argv) {
@@ -78,7 +63,7 @@ int main(int argc, char **argv) {
     CHECK(faults(forbidden + SIZE / 2, true) && !faults(forbidden + SIZE / 2, false), "a read-only mapping has another protection");
     CHECK(faults(part, true), "a read-only file mapping can be written");
     CHECK(((int (*)(void)) executable)() == 42, "code in memory does not run");
-    if (n % 32 == 0) CHECK(has_flag(down, " gd ") && has_flag(lonely, " dc "), "a flag of a mapping is lost (grows-down %d, dont-fork %d)", has_flag(down, " gd "), has_flag(lonely, " dc "));
+    if (n % 32 == 0) CHECK(has_flag(down, "gd") && has_flag(lonely, "dc"), "a flag of a mapping is lost (grows-down %d, dont-fork %d)", has_flag(down, "gd"), has_flag(lonely, "dc"));
     pause_ms(2);
   }
   MUST(!mprotect(forbidden, SIZE / 2, PROT_READ));

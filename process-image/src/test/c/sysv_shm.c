@@ -43,6 +43,12 @@ int main(int argc, char **argv) {
   int status;
   CHECK(waitpid(child, &status, 0) == child && status == 0, "the child ended with %#x", status);
   CHECK(last > 2, "the child never answered");
+  pid_t late = fork(); /* has it too, if it is born after a restart */
+  if (!late) {
+    check_pattern(area, BYTES, 70, "System V segment of a later child");
+    _exit(0);
+  }
+  CHECK(waitpid(late, &status, 0) == late && status == 0, "a later child ended with %#x", status);
   struct shmid_ds last_look;
   MUST(!shmctl(kept, IPC_STAT, &last_look));
   CHECK(last_look.shm_nattch == 1, "%lu attachments are left", last_look.shm_nattch);

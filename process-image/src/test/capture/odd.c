@@ -178,6 +178,20 @@ static void cpu_timer(void) {
     MUST(timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer));
 }
 
+/* Of a child, since this program's own directory is where it is asked to end. */
+static void deleted_directory(void) {
+    pid_t pid;
+    MUST(mkdir("gone", 0700));
+    MUST(pid = fork());
+    if (!pid) {
+        MUST(prctl(PR_SET_PDEATHSIG, SIGKILL));
+        MUST(chdir("gone"));
+        MUST(rmdir("../gone"));
+        while (1) pause();
+    }
+    while (!access("gone", F_OK)) usleep(1000);
+}
+
 static void make(const char *kind) {
     if (!strcmp(kind, "shared-files")) child(CLONE_FILES | SIGCHLD);
     else if (!strcmp(kind, "shared-memory")) MUST(clone(sleeper, shared_stack(), CLONE_VM | SIGCHLD, NULL));
@@ -186,6 +200,7 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "thread-filter")) start(own_filter);
     else if (!strcmp(kind, "session")) leaderless_session();
     else if (!strcmp(kind, "deleted-program")) MUST(unlink("odd"));
+    else if (!strcmp(kind, "deleted-directory")) deleted_directory();
     else if (!strcmp(kind, "other-name")) {
         MUST(open("one", O_RDWR | O_CREAT, 0600));
         MUST(link("one", "two"));

@@ -3,12 +3,14 @@ package org.udckpt.process.capture;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
-import java.util.HashMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.ArrayList;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.MappingFlags;
 import org.udckpt.process.linux.Proc;
 import org.udckpt.process.linux.Scratch;
 import org.udckpt.process.linux.Syscall;
@@ -98,30 +100,24 @@ final class ImageBuilder {
 
     /** Adds the flags that only smaps knows to the regions of the stop. */
     static List<Region> regions(TracedProcess process, List<Region> unflagged) {
-        Map<Long, String> flags = flags(process.snapshot.pid());
+        Map<Long, MappingFlags> forked = MappingFlags.of(process.snapshot.pid()).stream().collect(Collectors.toMap(MappingFlags::start, Function.identity()));
         List<Region> regions = new ArrayList<>();
         for (Region region : unflagged) {
-            String own = region.kernelOwned() ? "" : flags.getOrDefault(region.start(), "dc"); // not forked: MADV_DONTFORK
-            if (process.locked.contains(region.start())) {
-                own += " lo";
-            }
+            String own = region.kernelOwned() ? "" : flags(forked.get(region.start()), process.flags.get(region.start()));
             regions.add(new Region(region.pid(), region.start(), region.end(), region.permissions(), region.fileOffset(), region.path(), own, region.backing()));
         }
         return regions;
     }
 
-    /** VmFlags by the start of the mapping; read from smaps, which takes about half as long as a scan of all pages. */
-    static Map<Long, String> flags(int pid) {
-        Map<Long, String> flags = new HashMap<>();
-        long start = 0;
-        for (String line : Proc.text("/proc/" + pid + "/smaps").split("\n")) {
-            int dash = line.indexOf('-');
-            if (line.startsWith("VmFlags:")) {
-                flags.put(start, line.substring(8).strip());
-            } else if (dash > 0 && line.indexOf(':') > dash && line.indexOf(' ') > dash) {
-                start = Long.parseUnsignedLong(line, 0, dash, 16);
-            }
+    /**
+     * @param forked null: not in the snapshot (MADV_DONTFORK; System V segments, which it has left)
+     * @param stopped null: nothing was locked or left out of the fork
+     */
+    private static String flags(MappingFlags forked, MappingFlags stopped) {
+        if (forked == null) {
+            return stopped == null ? "" : stopped.flags();
         }
-        return flags;
+        String locked = stopped == null || !stopped.has(MappingFlags.LOCKED) ? "" : " " + MappingFlags.LOCKED;
+        return forked.flags() + locked + (locked.isEmpty() || !stopped.has(MappingFlags.LOCKED_LATER) ? "" : " " + MappingFlags.LOCKED_LATER);
     }
 }

@@ -4,9 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Function;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
@@ -32,7 +30,9 @@ final class ProcessReader {
         process.parasite = Parasite.locate(process);
         process.status = Proc.text("/proc/" + process.pid + "/status");
         refuseSeccomp(process);
-        process.locked = locked(process);
+        if (!"0 kB".equals(Proc.field(process.status, "VmLck:"))) {
+            process.readFlags();
+        }
         process.namespacePid = ThreadReader.last(Proc.field(process.status, "NSpid:"));
         process.namespaceGroup = ThreadReader.last(Proc.field(process.status, "NSpgid:"));
         process.namespaceSession = ThreadReader.last(Proc.field(process.status, "NSsid:"));
@@ -41,18 +41,6 @@ final class ProcessReader {
         for (TracedThread thread : process.threads) {
             ThreadReader.read(process, thread, same);
         }
-    }
-
-    private static Set<Long> locked(TracedProcess process) {
-        Set<Long> locked = new HashSet<>();
-        if (!"0 kB".equals(Proc.field(process.status, "VmLck:"))) {
-            ImageBuilder.flags(process.pid).forEach((start, flags) -> {
-                if ((" " + flags + " ").contains(" lo ")) {
-                    locked.add(start);
-                }
-            });
-        }
-        return locked;
     }
 
     private static void refuseSeccomp(TracedProcess process) {

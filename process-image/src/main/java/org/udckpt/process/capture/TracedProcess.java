@@ -2,8 +2,11 @@ package org.udckpt.process.capture;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.MappingFlags;
 import org.udckpt.process.linux.Proc;
 import org.udckpt.process.linux.ProcessMemory;
 import org.udckpt.process.model.PosixTimer;
@@ -38,8 +41,8 @@ final class TracedProcess {
     long[] ownedRanges = new long[0];
     /** {start, end} pairs of guard pages in memory that is not in the snapshot. */
     long[] unforkedGuards = new long[0];
-    /** Starts of the mappings that are locked in memory, which a fork's are not (mlock(2)). */
-    Set<Long> locked = Set.of();
+    /** By their starts, where a fork has not all of them: locks (mlock(2)), and those of memory that is not forked. Else empty. */
+    Map<Long, MappingFlags> flags = Map.of();
     Snapshot snapshot;
 
     static TracedProcess root(CaptureRequest.Root root) {
@@ -60,6 +63,11 @@ final class TracedProcess {
         this.tree = tree;
         this.pid = pid;
         this.parent = parent;
+    }
+
+    /** During the stop. */
+    void readFlags() {
+        flags = MappingFlags.of(pid).stream().collect(Collectors.toMap(MappingFlags::start, Function.identity()));
     }
 
     TracedThread main() {

@@ -21,7 +21,13 @@ final class Unforked {
                 at++;
             }
             boolean missing = at == forked.size() || Long.compareUnsigned(forked.get(at).start(), mapping.start()) > 0;
-            if (!mapping.shared() && !mapping.kernelOwned() && !process.owns(mapping) && (missing || wiped(mapping, original, fork))) {
+            if (mapping.kernelOwned() || process.owns(mapping)) {
+                continue;
+            }
+            if (missing && process.flags.isEmpty()) {
+                process.readFlags();
+            }
+            if (!mapping.shared() && (missing || wiped(mapping, original, fork))) {
                 copy(process, mapping, into);
             }
         }

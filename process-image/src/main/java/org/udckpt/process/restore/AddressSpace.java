@@ -1,10 +1,12 @@
 package org.udckpt.process.restore;
 
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.MappingFlags;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.KernelObject;
@@ -147,7 +149,7 @@ final class AddressSpace {
             Integer advice = ADVICE.get(flag);
             if (advice != null) {
                 batch.add(() -> "madvise " + flag + " for " + what.get(), Syscall.MADVISE, region.start(), region.size(), advice);
-            } else if (flag.equals("lo")) {
+            } else if (flag.equals(MappingFlags.LOCKED)) {
                 lock(region, what, batch);
             }
         }
@@ -156,8 +158,9 @@ final class AddressSpace {
     /** Where not all can be read the lock is made, and ENOMEM only says that not all pages came in (mlock(2)). */
     private void lock(Region region, Supplier<String> what, Batch batch) {
         boolean unreadable = region.permissions().startsWith("---") || guards.stream().anyMatch(guard -> in(region, guard));
+        boolean later = !unreadable && Arrays.asList(region.vmFlags().split(" ")).contains(MappingFlags.LOCKED_LATER);
         batch.add(() -> "mlock (if not permitted: raise the limit of locked memory, ulimit -l) for " + what.get(), result -> unreadable && result == -LinuxError.ENOMEM,
-                149 /* mlock */, region.start(), region.size());
+                325 /* mlock2 */, region.start(), region.size(), later ? 1 /* MLOCK_ONFAULT */ : 0);
     }
 
     private static boolean onFile(Region region) {

@@ -36,7 +36,7 @@ public final class LazyMemory implements Filling {
         for (Region region : plan.regions()) {
             context.register(region.start(), region.end());
         }
-        LazySpace space = new LazySpace(context, key, plan.missing(source.pieces()), source);
+        LazySpace space = new LazySpace(context, key, hostPid, plan.missing(source.pieces()), source);
         synchronized (this) {
             first.put(hostPid, space);
             roots.add(space);

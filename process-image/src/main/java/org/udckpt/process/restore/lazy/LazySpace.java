@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.MappingFlags;
 import org.udckpt.process.model.MemorySource;
 
 /**
@@ -22,15 +23,18 @@ final class LazySpace {
     final Userfault context;
     final Missing missing;
     private final int key;
+    /** 0: not known, of a child. */
+    private final int hostPid;
     private final MemorySource source;
     private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
     /** What mremap(2) left behind; its own event of the unmapping says nothing new, and may come after others have moved there. */
     private final List<UserfaultEvent.Unmap> leftBehind = new ArrayList<>();
     private volatile boolean gone;
 
-    LazySpace(Userfault context, int key, Missing missing, MemorySource source) {
+    LazySpace(Userfault context, int key, int hostPid, Missing missing, MemorySource source) {
         this.context = context;
         this.key = key;
+        this.hostPid = hostPid;
         this.missing = missing;
         this.source = source;
     }
@@ -60,7 +64,7 @@ final class LazySpace {
             for (UserfaultEvent event : keeper.read(key)) {
                 switch (event) {
                     case UserfaultEvent.Fault fault -> faults.add(fault);
-                    case UserfaultEvent.Fork fork -> children.add(new LazySpace(fork.child(), fork.key(), missing.copy(), source));
+                    case UserfaultEvent.Fork fork -> children.add(new LazySpace(fork.child(), fork.key(), 0, missingInChild(), source));
                     case UserfaultEvent.Remap remap -> {
                         missing.move(remap.from(), remap.to(), remap.length());
                         leftBehind.add(new UserfaultEvent.Unmap(remap.from(), remap.from() + remap.length()));
@@ -77,6 +81,21 @@ final class LazySpace {
         } finally {
             lock.writeLock().unlock();
         }
+    }
+
+    /** Its parent's thread waits in fork(2): what of its memory is wiped in children (MADV_WIPEONFORK) is zero there, also where it is missing. */
+    private Missing missingInChild() {
+        Missing child = missing.copy();
+        if (hostPid != 0) {
+            try {
+                MappingFlags.of(hostPid).stream().filter(mapping -> mapping.has(MappingFlags.WIPED)).forEach(mapping -> child.remove(mapping.start(), mapping.end()));
+            } catch (LinuxError ended) {
+                if (ended.errno() != LinuxError.ESRCH && ended.errno() != LinuxError.ENOENT) {
+                    throw ended;
+                } // it was killed, and its fork with it
+            }
+        }
+        return child;
     }
 
     /** Makes the page with this address be there, and wakes who waits for it. */
