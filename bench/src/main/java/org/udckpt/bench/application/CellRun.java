@@ -119,7 +119,7 @@ final class CellRun implements AutoCloseable {
     }
 
     private Life first() throws IOException {
-        var words = new ArrayList<>(List.of("run", "--name", job(1), "--dir", images.toString()));
+        var words = new ArrayList<>(List.of("run", "--name", job(1), "--dir", images.toString(), "--files", directory.resolve("work").toString()));
         words.addAll(cell.words(place.session()));
         return life(1, words);
     }

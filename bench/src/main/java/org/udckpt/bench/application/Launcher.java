@@ -68,7 +68,8 @@ enum Launcher {
             case MPIEXEC -> words.addAll(List.of("--", program, "-n", Integer.toString(ranks)));
             case MPIRUN -> {
                 words.addAll(List.of("--", program, "--oversubscribe", "-n", Integer.toString(ranks), "--mca", "pml", "ucx",
-                        "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"));
+                        "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any",
+                        "--mca", "btl", "^tcp")); // its listener has a port that another job may have at the restart
                 if (System.getProperty("user.name").equals("root")) {
                     words.add("--allow-run-as-root");
                 }

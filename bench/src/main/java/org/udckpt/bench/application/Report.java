@@ -30,10 +30,10 @@ final class Report {
         for (Cell cell : cells) {
             lines.add("| " + String.join(" | ", row(cell)) + " |");
         }
-        lines.addAll(List.of("", "The row's runs again, with these commands inside of `udckpt run --name JOB --dir DIR` (SESSION: a directory for Open MPI's own files; programs of this repository are there after a build):", "",
+        lines.addAll(List.of("", "The row's runs again, with these commands inside of `udckpt run --name JOB --dir DIR --files .` (SESSION: a directory for Open MPI's own files; programs of this repository are there after a build):", "",
                 "| again | what it runs | environment |", "|---|---|---|"));
         for (Cell cell : cells) {
-            lines.add("| `%s` | `udckpt run --name JOB --dir DIR %s` | `%s` |".formatted(again(cell), String.join(" ", cell.words(Path.of("SESSION"))).replace(root + "/", ""),
+            lines.add("| `%s` | `udckpt run --name JOB --dir DIR --files . %s` | `%s` |".formatted(again(cell), String.join(" ", cell.words(Path.of("SESSION"))).replace(root + "/", ""),
                     cell.environment().entrySet().stream().map(Object::toString).collect(Collectors.joining(" "))));
         }
         return lines;
