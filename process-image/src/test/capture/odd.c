@@ -218,10 +218,7 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "udp-shut")) udp_shut();
     else if (!strcmp(kind, "netlink-generic")) MUST(socket(AF_NETLINK, SOCK_RAW, 16) >= 0);
     else if (!strncmp(kind, "tcp-to:", 7)) call(loopback(atoi(kind + 7)));
-    else if (!strcmp(kind, "user")) {
-        MUST(chmod(".", 0777));
-        MUST(setresuid(65534, 65534, 65534));
-    } else if (!strcmp(kind, "host-name")) MUST(unshare(CLONE_NEWUTS));
+    else if (!strcmp(kind, "host-name")) MUST(unshare(CLONE_NEWUTS));
     else {
         fprintf(stderr, "unknown kind %s\n", kind);
         exit(64);

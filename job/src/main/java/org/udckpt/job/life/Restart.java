@@ -137,11 +137,12 @@ public final class Restart {
             phases.reached("namespaces");
             Contents all = join(contents);
             phases.reached("tables");
+            ImageProcesses processes = new ImageProcesses(location.entry().name(), all.image().processes(), all.ranks());
             if (onlooker.debugger() != null) {
-                job.owns(onlooker.debugger()).choose(new ImageProcesses(location.entry().name(), all.image().processes(), all.ranks()));
+                job.owns(onlooker.debugger()).choose(processes);
                 job.terminal(onlooker.debugger()::hasTerminal);
             }
-            restore(job, all, location.entry().name());
+            restore(job, all, processes, location.entry().name());
             Messages.info("the ranks run: " + phases);
             Service.open(job, installation.library());
             return job;
@@ -180,24 +181,25 @@ public final class Restart {
         }
     }
 
-    private void restore(Job job, Contents all, String checkpoint) throws IOException, InterruptedException {
+    private void restore(Job job, Contents all, ImageProcesses processes, String checkpoint) throws IOException, InterruptedException {
         if (onlooker.trial() != null) {
-            restore(job, all); // the files stay as they are; it gets changes of its own
+            restore(job, all, processes); // the files stay as they are; it gets changes of its own
             return;
         }
         try (RestartFiles files = RestartFiles.putBack(job, all.image(), all.memory(), checkpoint)) {
             phases.reached("files");
-            restore(job, all);
+            restore(job, all, processes);
             files.stay();
         }
     }
 
-    private void restore(Job job, Contents all) throws IOException, InterruptedException {
+    private void restore(Job job, Contents all, ImageProcesses processes) throws IOException, InterruptedException {
         JobImage image = all.image();
         int libraries = (int) image.objects().stream().filter(KernelObject.AgentConnection.class::isInstance).count();
         job.expect(RankRow.numbered(all.ranks()));
         boolean pinned = libraries > 0 && !job.hosts().soft();
-        Restored restored = Restorer.restore(image, all.memory(), new RestoredNode(job, phases, onlooker, root -> RestartFiles.putBackBelow(root, job, image, all.memory())), lazyFrom(pinned));
+        RestoredNode target = new RestoredNode(job, processes, phases, onlooker, root -> RestartFiles.putBackBelow(root, job, image, all.memory()));
+        Restored restored = Restorer.restore(image, all.memory(), target, lazyFrom(pinned));
         MemoryArrival arrival = MemoryArrival.begun(job, reader, restored.filling(), phases);
         if (onlooker.debugger() != null) {
             onlooker.debugger().keepTogether(restored.hostPids(), job.shepherd()::standing);

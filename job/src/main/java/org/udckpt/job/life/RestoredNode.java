@@ -9,11 +9,13 @@ import java.util.function.Consumer;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.config.NewVariables;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.ImageProcesses;
+import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.restore.PrivateFiles;
 import org.udckpt.process.restore.RestoreTarget;
 
 /** Where the restorer puts the processes: this job's shepherd and sockets. */
-record RestoredNode(Job job, RestartPhases phases, Onlooker onlooker, Consumer<String> changed) implements RestoreTarget {
+record RestoredNode(Job job, ImageProcesses processes, RestartPhases phases, Onlooker onlooker, Consumer<String> changed) implements RestoreTarget {
     private static final Duration JOIN = Duration.ofSeconds(10);
 
     @Override
@@ -57,6 +59,11 @@ record RestoredNode(Job job, RestartPhases phases, Onlooker onlooker, Consumer<S
     @Override
     public List<String> environment() {
         return NewVariables.of(job.settings());
+    }
+
+    @Override
+    public String name(ProcessState process) {
+        return processes.name(process);
     }
 
     @Override

@@ -27,6 +27,7 @@ import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.PacketSocket;
 import org.udckpt.process.model.PosixTimer;
+import org.udckpt.process.model.Privileges;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.TcpSocket;
@@ -45,6 +46,7 @@ public final class ImageTables {
     private static final String TERMINALS = "terminals";
     private static final String WATCHES = "inotify-watches";
     private static final String GUARDS = "guard-pages";
+    private static final String PRIVILEGES = "privileges";
     private static final String PACKET_SOCKETS = "packet-sockets";
     private static final String FILES = "files";
     private static final String PROCESSES = "processes";
@@ -119,6 +121,9 @@ public final class ImageTables {
         if (!image.guards().isEmpty()) {
             node.table(GUARDS, GuardPages.class, image.guards());
         }
+        if (!image.privileges().isEmpty()) {
+            node.table(PRIVILEGES, Privileges.class, image.privileges());
+        }
         if (!image.packetSockets().isEmpty()) {
             node.table(PACKET_SOCKETS, PacketSocket.class, image.packetSockets());
         }
@@ -161,7 +166,8 @@ public final class ImageTables {
                 reader.tableIfThere(TERMINALS, TerminalObject.class), reader.tableIfThere(WATCHES, InotifyWatch.class),
                 reader.tableIfThere(PACKET_SOCKETS, PacketSocket.class),
                 reader.tableIfThere(GUARDS, GuardPages.class),
-                reader.tableIfThere(FILES, JobFile.class));
+                reader.tableIfThere(FILES, JobFile.class),
+                reader.tableIfThere(PRIVILEGES, Privileges.class));
         try {
             ImageCheck.check(image);
         } catch (BrokenTable broken) {

@@ -30,6 +30,7 @@ import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.PacketSocket;
 import org.udckpt.process.model.PosixTimer;
+import org.udckpt.process.model.Privileges;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.TcpSocket;
@@ -256,6 +257,7 @@ public final class Capture implements AutoCloseable {
         List<Region> allRegions = new ArrayList<>();
         List<PosixTimer> timers = new ArrayList<>();
         List<GuardPages> guards = new ArrayList<>();
+        List<Privileges> privileges = new ArrayList<>();
         for (RankCapture rank : ranks) {
             for (TracedProcess process : rank.processes()) {
                 process.snapshot.scan(process, process.mappings);
@@ -264,6 +266,7 @@ public final class Capture implements AutoCloseable {
                 threads.addAll(ImageBuilder.threads(process));
                 allRegions.addAll(ImageBuilder.regions(process, regions.get(process)));
                 timers.addAll(process.timers);
+                privileges.addAll(PrivilegeReader.records(process));
             }
         }
         List<JobFile> jobFiles = files.rows();
@@ -271,7 +274,7 @@ public final class Capture implements AutoCloseable {
                 terminals.stream().mapToLong(TerminalObject::id).max().orElse(0), packetSockets.stream().mapToLong(PacketSocket::id).max().orElse(0),
                 sources(jobFiles).max().orElse(0)).max().getAsLong();
         return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, jobFiles, allRegions, lastId), timers, zombies, clocks,
-                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards, jobFiles);
+                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards, jobFiles, privileges);
     }
 
     private static void addGuards(TracedProcess process, List<GuardPages> to) {

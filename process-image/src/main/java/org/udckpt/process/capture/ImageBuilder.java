@@ -1,18 +1,13 @@
 package org.udckpt.process.capture;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.MappingFlags;
 import org.udckpt.process.linux.Proc;
-import org.udckpt.process.linux.Scratch;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
@@ -23,7 +18,7 @@ import org.udckpt.process.trace.Registers;
 
 /** The records of one process, from what was read in the stop and, while the job runs again, from its snapshot. */
 final class ImageBuilder {
-    private static final int SIGNALS = 64, SIGACTION = 32, SIGKILL = 9, SIGSTOP = 19, LIMITS = 16;
+    private static final int SIGNALS = 64, SIGACTION = 32, SIGKILL = 9, SIGSTOP = 19, LIMITS = 16, LIMIT_NAME = 25;
     private static final int PR_GET_DUMPABLE = 3, PR_GET_TIMERSLACK = 30, PR_GET_THP_DISABLE = 42;
 
     private ImageBuilder() {}
@@ -77,15 +72,20 @@ final class ImageBuilder {
         return actions;
     }
 
+    /** /proc/PID/limits (proc_pid_limits(5)), a line for each in the order of their numbers; prlimit(2) wants CAP_SYS_RESOURCE for another user's. */
     private static long[] limits(int pid) {
         long[] limits = new long[2 * LIMITS];
-        MemorySegment data = Scratch.data();
+        String[] lines = Proc.text("/proc/" + pid + "/limits").split("\n");
         for (int i = 0; i < LIMITS; i++) {
-            LinuxError.check(Syscall.call(Syscall.PRLIMIT64, pid, i, 0, data.address()), "limits of process " + pid);
-            limits[2 * i] = data.get(JAVA_LONG, 0);
-            limits[2 * i + 1] = data.get(JAVA_LONG, 8);
+            String[] words = lines[1 + i].substring(LIMIT_NAME).strip().split("\\s+");
+            limits[2 * i] = limit(words[0]);
+            limits[2 * i + 1] = limit(words[1]);
         }
         return limits;
+    }
+
+    private static long limit(String text) {
+        return text.equals("unlimited") ? -1 : Long.parseUnsignedLong(text);
     }
 
     static List<ThreadState> threads(TracedProcess process) {

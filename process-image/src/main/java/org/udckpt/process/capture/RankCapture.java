@@ -71,7 +71,7 @@ final class RankCapture {
     CompletableFuture<Long> ask(MemoryObjects memory) {
         return timed(() -> {
             ProcessReader.ask(processes());
-            Surroundings.ask(processes());
+            PrivilegeReader.ask(processes());
             processes().forEach(memory::readSegments);
             SemaphoreCheck.refuse(processes());
             MessageQueueCheck.refuse(processes());

@@ -27,6 +27,11 @@ final class TracedThread {
     int nice;
     byte[] affinity;
     int ioPriority;
+    /** /proc/PID/task/TID/status where user, groups, capabilities or secure bits are not those that the job was started with; else null. */
+    String credentials;
+    int secureBits;
+    /** no_new_privs, where it is not what it is for the main thread; else null. */
+    Boolean noNewPrivileges;
 
     /** Not null from the moment when its registers are not its own any more. */
     Injector injector;

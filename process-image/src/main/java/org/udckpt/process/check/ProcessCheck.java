@@ -7,6 +7,7 @@ import java.util.Set;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.PosixTimer;
+import org.udckpt.process.model.Privileges;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.model.VectorLayout;
@@ -57,6 +58,31 @@ final class ProcessCheck {
             zombie(row.next(), zombie);
         }
         clocks(new Row("clocks").next(), image.clocks());
+        privileges();
+    }
+
+    private void privileges() throws BrokenTable {
+        Row row = new Row("privileges");
+        Set<Integer> with = new HashSet<>();
+        for (Privileges privileges : image.privileges()) {
+            row.next();
+            row.there("the row", privileges);
+            row.is(threads.getOrDefault(privileges.tid(), -1) == privileges.pid() && pids.contains(privileges.pid()), "the process has no thread", privileges.tid());
+            if (privileges instanceof Privileges.Credentials credentials) {
+                row.is(with.add(credentials.tid()), "second credentials of thread", credentials.tid());
+                ids(row, "users", credentials.users(), 4, 4);
+                ids(row, "groups", credentials.groups(), 4, 4);
+                ids(row, "supplementary", credentials.supplementary(), 0, Privileges.Credentials.MOST_GROUPS);
+            }
+        }
+    }
+
+    private static void ids(Row row, String column, int[] ids, int least, int most) throws BrokenTable {
+        row.there(column, ids);
+        row.length(column, ids.length, least, most, 1);
+        for (int id : ids) {
+            row.is(id != -1, "nobody's id in " + column + ":", id); // which means "as it is" to setresuid(2)
+        }
     }
 
     private void process(Row row, ProcessState p) throws BrokenTable {

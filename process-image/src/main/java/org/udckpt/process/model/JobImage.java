@@ -11,11 +11,11 @@ import java.util.List;
 public record JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
         List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors,
         List<TcpSocket> tcpSockets, List<TerminalObject> terminals, List<InotifyWatch> watches,
-        List<PacketSocket> packetSockets, List<GuardPages> guards, List<JobFile> files) {
-    /** Without terminals, watches, sockets without connections, guard pages, and files. */
+        List<PacketSocket> packetSockets, List<GuardPages> guards, List<JobFile> files, List<Privileges> privileges) {
+    /** Without terminals, watches, sockets without connections, guard pages, files, and privileges of their own. */
     public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
             List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors, List<TcpSocket> tcpSockets) {
-        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, List.of(), List.of(), List.of(), List.of(), List.of());
+        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
     }
 
     /** Without those and TCP sockets. */
@@ -28,6 +28,6 @@ public record JobImage(List<ProcessState> processes, List<ThreadState> threads, 
     public JobImage elsewhere(List<ProcessState> otherProcesses, List<Region> otherRegions, List<KernelObject> otherObjects, List<InotifyWatch> otherWatches,
             List<JobFile> otherFiles) {
         return new JobImage(otherProcesses, threads, otherRegions, descriptors, otherObjects, timers, zombies, clocks, vectors, tcpSockets, terminals, otherWatches, packetSockets, guards,
-                otherFiles);
+                otherFiles, privileges);
     }
 }

@@ -11,7 +11,7 @@ import org.udckpt.process.model.ProcessState;
 /** What a process carries besides memory, descriptors, signals and threads. */
 final class Attributes {
     private static final int RLIMIT_NOFILE = 7, RLIMIT_MEMLOCK = 8;
-    private static final int PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, PR_SET_CHILD_SUBREAPER = 36, PR_SET_NO_NEW_PRIVS = 38, PR_SET_THP_DISABLE = 41;
+    private static final int PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, PR_SET_CHILD_SUBREAPER = 36, PR_SET_THP_DISABLE = 41;
 
     private static final int MEMBARRIER = 324, ARCH_PRCTL = 158, ARCH_REQ_XCOMP_PERM = 0x1023, XTILEDATA = 18;
     /** MEMBARRIER_CMD_REGISTER_{GLOBAL_EXPEDITED, PRIVATE_EXPEDITED, PRIVATE_EXPEDITED_SYNC_CORE, PRIVATE_EXPEDITED_RSEQ}, linux/membarrier.h. */
@@ -57,20 +57,19 @@ final class Attributes {
         if (process.childSubreaper()) {
             puppet.call("PR_SET_CHILD_SUBREAPER", Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, 1);
         }
-        if (process.parentDeathSignal() != 0) {
-            puppet.call("PR_SET_PDEATHSIG", Syscall.PRCTL, PR_SET_PDEATHSIG, process.parentDeathSignal());
-        }
-        if (process.noNewPrivileges()) {
-            puppet.call("PR_SET_NO_NEW_PRIVS", Syscall.PRCTL, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        }
-        if (!process.dumpable()) {
-            puppet.call("PR_SET_DUMPABLE", Syscall.PRCTL, PR_SET_DUMPABLE, 0);
-        }
         registerBarriers(puppet, process.barriers());
         adjust(puppet, process.oomAdjustment());
         if (process.personality() != 0) {
             puppet.call("personality", Syscall.PERSONALITY, process.personality());
         }
+    }
+
+    /** What a change of the user clears (prctl(2)): when there is none any more. */
+    static void restoreLast(Puppet puppet, ProcessState process) {
+        if (process.parentDeathSignal() != 0) {
+            puppet.call("PR_SET_PDEATHSIG", Syscall.PRCTL, PR_SET_PDEATHSIG, process.parentDeathSignal());
+        }
+        puppet.call("PR_SET_DUMPABLE", Syscall.PRCTL, PR_SET_DUMPABLE, process.dumpable() ? 1 : 0);
     }
 
     /** What the address space was registered for; where the kernel did not say it, for all that a program could have asked for. */

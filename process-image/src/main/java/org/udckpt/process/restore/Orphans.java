@@ -20,12 +20,14 @@ final class Orphans {
     private static final int FIRST_PID = 300;
 
     private final JobImage image;
+    private final Owners owners;
     private final Map<Integer, Puppet> puppets;
     private final BiConsumer<ProcessState, Puppet> grow;
 
     /** @param grow takes an empty process in, and makes those below it */
-    Orphans(JobImage image, Map<Integer, Puppet> puppets, BiConsumer<ProcessState, Puppet> grow) {
+    Orphans(JobImage image, Owners owners, Map<Integer, Puppet> puppets, BiConsumer<ProcessState, Puppet> grow) {
         this.image = image;
+        this.owners = owners;
         this.puppets = puppets;
         this.grow = grow;
     }
@@ -49,17 +51,17 @@ final class Orphans {
     }
 
     private void fork(Puppet parent, List<ProcessState> members) {
-        Puppet between = parent.fork(parent.rank(), freePid());
-        members.forEach(member -> grow.accept(member, between.fork(member.rank(), member.pid())));
+        Puppet between = parent.helper(freePid());
+        members.forEach(member -> grow.accept(member, between.fork(owners.of(member.pid()))));
         end(between, parent);
     }
 
     private Puppet lead(int session, List<ProcessState> members) {
         Zombie zombie = image.zombies().stream().filter(one -> one.pid() == session).findFirst().orElse(null);
         Puppet parent = zombie == null ? puppets.values().iterator().next() : puppets.get(zombie.parentPid());
-        Puppet leader = parent.fork(parent.rank(), session);
+        Puppet leader = parent.helper(session);
         leader.call("setsid in the place of a leader that has ended", Syscall.SETSID);
-        members.forEach(member -> grow.accept(member, leader.fork(member.rank(), member.pid())));
+        members.forEach(member -> grow.accept(member, leader.fork(owners.of(member.pid()))));
         if (zombie == null) {
             end(leader, parent);
         }

@@ -1,16 +1,26 @@
 package org.udckpt.process.restore;
 
-/** The process that an error names, before it is there. */
-record Owner(int rank, int pid) {
+/**
+ * The process that an error names, before it is there and when it is.
+ *
+ * @param rank of the root below which it is
+ * @param name as {@link RestoreTarget#name} gives it
+ */
+record Owner(int rank, int pid, String name) {
+    /** A process that is no part of the image: it ends before the job runs. */
+    Owner helper(int helperPid) {
+        return new Owner(rank, helperPid, "process " + helperPid);
+    }
+
     RestoreException failed(String what) {
-        return new RestoreException(RestoreException.Reason.FAILED, name() + ": " + what);
+        return new RestoreException(RestoreException.Reason.FAILED, name + ": " + what);
     }
 
     RestoreException unsupported(String what) {
-        return new RestoreException(RestoreException.Reason.UNSUPPORTED, name() + ": " + what);
+        return new RestoreException(RestoreException.Reason.UNSUPPORTED, name + ": " + what);
     }
 
-    String name() {
-        return "rank " + rank + " (process " + pid + ")";
+    RestoreException changed(String what) {
+        return new RestoreException(RestoreException.Reason.FILE_CHANGED, name + ": " + what);
     }
 }

@@ -3,7 +3,6 @@ package org.udckpt.process.restore;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,13 +12,11 @@ import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.PacketCalls;
 import org.udckpt.process.linux.TcpAddress;
 import org.udckpt.process.linux.TcpCalls;
-import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.PacketOptions;
 import org.udckpt.process.model.PacketSocket;
 import org.udckpt.process.model.PacketSocket.NetlinkSocket;
 import org.udckpt.process.model.PacketSocket.UdpSocket;
-import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.TcpOptions;
 
 /**
@@ -36,19 +33,14 @@ final class PacketObjects implements AutoCloseable {
     /** id -> descriptor in this process */
     private final Map<Long, Integer> made = new LinkedHashMap<>();
     /** object id -> the first process that has a descriptor of it */
-    private final Map<Long, Owner> owners = new HashMap<>();
+    private final Map<Long, Owner> owners;
 
-    PacketObjects(JobImage image) {
+    PacketObjects(JobImage image, Owners owners) {
+        this.owners = owners.ofObjects();
         for (PacketSocket socket : image.packetSockets()) {
             switch (socket) {
                 case UdpSocket one -> udp.add(one);
                 case NetlinkSocket one -> netlink.add(one);
-            }
-        }
-        Map<Integer, Integer> ranks = image.processes().stream().collect(Collectors.toMap(ProcessState::pid, ProcessState::rank));
-        for (Descriptor descriptor : image.descriptors()) {
-            if (ranks.containsKey(descriptor.pid())) {
-                owners.putIfAbsent(descriptor.object(), new Owner(ranks.get(descriptor.pid()), descriptor.pid()));
             }
         }
     }
@@ -178,7 +170,22 @@ final class PacketObjects implements AutoCloseable {
         }
     }
 
+    /** Of sockets that share a port (SO_REUSEPORT) the kernel chooses one by the sender, unless it is told which. */
     private void fill(UdpSocket socket) {
+        List<UdpSocket> group = udp.stream().filter(other -> other.sharesPort(socket)).toList();
+        if (group.size() < 2 || socket.lengths().length == 0) {
+            sendAllAgain(socket);
+            return;
+        }
+        PacketCalls.chooseOfGroup(made.get(socket.id()), group.indexOf(socket)); // they were bound in this order
+        try {
+            sendAllAgain(socket);
+        } finally {
+            PacketCalls.chooseBySender(made.get(socket.id()));
+        }
+    }
+
+    private void sendAllAgain(UdpSocket socket) {
         int lost = 0;
         int at = 0;
         int one = UdpSocket.addressBytes(socket.domain());

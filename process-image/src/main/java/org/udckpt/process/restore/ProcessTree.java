@@ -19,6 +19,7 @@ import org.udckpt.process.model.Zombie;
 final class ProcessTree {
     private final JobImage image;
     private final RestoreTarget target;
+    private final Owners owners;
     private final TerminalObjects terminals;
     private final List<Integer> stubs = new ArrayList<>();
     private final Map<Integer, Puppet> puppets = new LinkedHashMap<>();
@@ -30,9 +31,10 @@ final class ProcessTree {
     private final Map<Integer, Puppet> sessions = new HashMap<>();
     private final Map<Puppet, Puppet> borrowed = new LinkedHashMap<>();
 
-    ProcessTree(JobImage image, RestoreTarget target, TerminalObjects terminals) {
+    ProcessTree(JobImage image, RestoreTarget target, Owners owners, TerminalObjects terminals) {
         this.image = image;
         this.target = target;
+        this.owners = owners;
         this.terminals = terminals;
         this.pids = image.processes().stream().map(ProcessState::pid).collect(Collectors.toSet());
         for (ProcessState process : image.processes()) {
@@ -49,7 +51,7 @@ final class ProcessTree {
             StubLayout layout = StubLayout.of(hostPid);
             boolean first = hole == 0;
             hole = first ? Hole.find(image, layout) : hole;
-            Puppet puppet = Puppet.seize(root.rank(), root.pid(), hostPid, layout.systemCallInstruction(hostPid), hole);
+            Puppet puppet = Puppet.seize(owners.of(root.pid()), hostPid, layout.systemCallInstruction(hostPid), hole);
             if (first) {
                 if (target.changes() != null) {
                     PrivateFiles.mount(image, target.changes(), puppet);
@@ -58,7 +60,7 @@ final class ProcessTree {
             }
             grow(root, puppet);
         }
-        new Orphans(image, puppets, this::grow).build(children.getOrDefault(ProcessState.ADOPTED, List.of()), sessions);
+        new Orphans(image, owners, puppets, this::grow).build(children.getOrDefault(ProcessState.ADOPTED, List.of()), sessions);
         joinGroups();
         image.processes().stream().filter(process -> process.session() == process.pid()).forEach(leader -> terminals.foreground(puppets.get(leader.pid())));
         image.zombies().forEach(this::bury);
@@ -77,7 +79,7 @@ final class ProcessTree {
         boolean leader = process.session() == process.pid();
         for (ProcessState child : born) {
             if (leader && older(child, process)) {
-                grow(child, puppet.fork(child.rank(), child.pid()));
+                grow(child, puppet.fork(owners.of(child.pid())));
             }
         }
         if (leader) {
@@ -89,7 +91,7 @@ final class ProcessTree {
                 if (child.session() != child.pid() && child.session() != process.session()) {
                     throw puppet.unsupported("its child " + child.pid() + " belongs to session " + child.session() + ", whose leader has ended");
                 }
-                grow(child, puppet.fork(child.rank(), child.pid()));
+                grow(child, puppet.fork(owners.of(child.pid())));
             }
         }
     }
@@ -124,7 +126,7 @@ final class ProcessTree {
     private void lead(int group, Puppet member) {
         Zombie zombie = image.zombies().stream().filter(one -> one.pid() == group).findFirst().orElse(null);
         Puppet parent = zombie == null ? member : parent(zombie);
-        Puppet leader = parent.fork(parent.rank(), group);
+        Puppet leader = parent.helper(group);
         leader.call("lead a process group", Syscall.SETPGID, 0, 0);
         leaders.put(group, leader);
         if (zombie == null) {
@@ -152,7 +154,7 @@ final class ProcessTree {
     private void bury(Zombie zombie) {
         Puppet parent = parent(zombie);
         boolean leader = sessions.containsKey(zombie.pid());
-        try (Puppet dead = leader ? sessions.get(zombie.pid()) : leaders.containsKey(zombie.pid()) ? leaders.get(zombie.pid()) : parent.fork(parent.rank(), zombie.pid())) {
+        try (Puppet dead = leader ? sessions.get(zombie.pid()) : leaders.containsKey(zombie.pid()) ? leaders.get(zombie.pid()) : parent.helper(zombie.pid())) {
             int group = zombie.processGroup();
             if (!leader && (group == zombie.pid() || pids.contains(group) || leaders.containsKey(group))) { // waitpid(2) finds it by its group
                 dead.call("process group of a child that had ended", Syscall.SETPGID, 0, group);

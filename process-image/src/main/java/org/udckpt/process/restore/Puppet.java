@@ -26,7 +26,7 @@ final class Puppet implements AutoCloseable {
     static final int CODE_BYTES = 4096;
     private static final int CLONE_ARGS_BYTES = 88;
 
-    private final int rank;
+    private final Owner owner;
     private final int pid;
     private final int hostPid;
     private final Registers base;
@@ -37,9 +37,9 @@ final class Puppet implements AutoCloseable {
     /** Where calls are injected; it moves with the vDSO. */
     private long instruction;
 
-    private Puppet(int rank, int pid, int hostPid, Registers base, long instruction, long scratch) {
-        this.rank = rank;
-        this.pid = pid;
+    private Puppet(Owner owner, int hostPid, Registers base, long instruction, long scratch) {
+        this.owner = owner;
+        this.pid = owner.pid();
         this.hostPid = hostPid;
         this.base = base;
         this.scratch = scratch;
@@ -48,12 +48,12 @@ final class Puppet implements AutoCloseable {
     }
 
     /** Takes over a stub of the shepherd. {@code instruction}: address of a syscall instruction in it. */
-    static Puppet seize(int rank, int pid, int hostPid, long instruction, long scratch) {
+    static Puppet seize(Owner owner, int hostPid, long instruction, long scratch) {
         Ptrace.seize(hostPid, OPTIONS);
         Ptrace.interrupt(hostPid);
         awaitInterrupt(hostPid);
         Ptrace.setSignalMask(hostPid, -1L);
-        Puppet puppet = new Puppet(rank, pid, hostPid, Ptrace.registers(hostPid), instruction, 0);
+        Puppet puppet = new Puppet(owner, hostPid, Ptrace.registers(hostPid), instruction, 0);
         int anonymous = 0x100022; /* MAP_FIXED_NOREPLACE | MAP_ANONYMOUS | MAP_PRIVATE */
         puppet.scratch = puppet.call("map scratch memory", Syscall.MMAP, scratch, SCRATCH_BYTES, 3, anonymous, -1, 0);
         long code = puppet.call("map code", Syscall.MMAP, scratch + SCRATCH_BYTES, CODE_BYTES, 5, anonymous, -1, 0);
@@ -86,10 +86,15 @@ final class Puppet implements AutoCloseable {
         }
     }
 
-    /** Forks this puppet: the child is a puppet too, with pid {@code child}. Only before the address space is built. */
-    Puppet fork(int childRank, int child) {
-        int host = clone("fork process " + child, 17 /* SIGCHLD */, 0, child, 0);
-        return new Puppet(childRank, child, host, base, instruction(), scratch);
+    /** Forks this puppet: the child is a puppet too, with that pid. Only before the address space is built. */
+    Puppet fork(Owner child) {
+        int host = clone("fork process " + child.pid(), 17 /* SIGCHLD */, 0, child.pid(), 0);
+        return new Puppet(child, host, base, instruction(), scratch);
+    }
+
+    /** As {@link #fork}: a process that is none of the image's. */
+    Puppet helper(int child) {
+        return fork(owner.helper(child));
     }
 
     /** A thread with id {@code tid}; returns its id for the tracer. {@code clearTid} as set_tid_address(2) has it, or 0. */
@@ -137,7 +142,7 @@ final class Puppet implements AutoCloseable {
     }
 
     int rank() {
-        return rank;
+        return owner.rank();
     }
 
     int pid() {
@@ -246,19 +251,19 @@ final class Puppet implements AutoCloseable {
     }
 
     RestoreException failed(String what) {
-        return new RestoreException(RestoreException.Reason.FAILED, name() + ": " + what);
+        return owner.failed(what);
     }
 
     RestoreException unsupported(String what) {
-        return new RestoreException(RestoreException.Reason.UNSUPPORTED, name() + ": " + what);
+        return owner.unsupported(what);
     }
 
     RestoreException changed(String what) {
-        return new RestoreException(RestoreException.Reason.FILE_CHANGED, name() + ": " + what);
+        return owner.changed(what);
     }
 
     String name() {
-        return "rank " + rank + " (process " + pid + ")";
+        return owner.name();
     }
 
     @Override

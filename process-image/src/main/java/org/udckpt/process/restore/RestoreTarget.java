@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.udckpt.process.model.ProcessState;
 
 /** Where a job is restored to: the shepherd that is pid 1 of its namespaces (docs/interfaces.md), and its new agent. */
 public interface RestoreTarget {
@@ -55,6 +56,11 @@ public interface RestoreTarget {
     /** NAME=VALUE: variables that the job's programs find when they ask again ({@link NewEnvironment}). All memory must be there at the start, then. */
     default List<String> environment() {
         return List.of();
+    }
+
+    /** What messages call a process of the image. */
+    default String name(ProcessState process) {
+        return "process " + process.pid() + " (" + process.name() + ")";
     }
 
     /** Something that the user should know; the restore goes on. */

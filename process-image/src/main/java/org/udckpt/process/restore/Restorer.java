@@ -35,6 +35,7 @@ public final class Restorer {
 
     private final JobImage image;
     private final RestoreTarget target;
+    private final Owners owners;
     private final ProcessTree tree;
     private final Map<Long, MemorySource> sharedContents = new HashMap<>();
     private final Map<Long, MemorySource> privateContents = new HashMap<>();
@@ -44,15 +45,16 @@ public final class Restorer {
     private final Handles handles;
     private final LazyProcesses lazy;
 
-    private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target, long lazyFrom) {
+    private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target, Owners owners, long lazyFrom) {
         this.image = image;
         this.target = target;
+        this.owners = owners;
         memory.forEach(source -> (source.process() ? privateContents : sharedContents).put(source.id(), source));
         image.objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).forEach(m -> sharedMemories.put(m.id(), m));
         this.regions = image.regions().stream().collect(Collectors.groupingBy(Region::pid));
         this.timers = image.timers().stream().collect(Collectors.groupingBy(PosixTimer::pid));
         this.handles = new Handles(1 + Math.max(2, image.descriptors().stream().mapToInt(Descriptor::fd).max().orElse(2)));
-        this.tree = new ProcessTree(image, target, new TerminalObjects(image.terminals(), handles));
+        this.tree = new ProcessTree(image, target, owners, new TerminalObjects(image.terminals(), handles));
         this.lazy = LazyProcesses.plan(image.processes(), this::regionsOf, privateContents, lazyFrom, target);
     }
 
@@ -69,9 +71,11 @@ public final class Restorer {
      * @throws RestoreException when it cannot be; nothing is left running then
      */
     public static Restored restore(JobImage image, List<MemorySource> memory, RestoreTarget target, long lazyFrom) {
+        Owners owners = new Owners(image, process -> target.name(process));
+        Credentials.check(image, owners);
         FileChecks files = new FileChecks(image, target);
         files.check();
-        Restorer restorer = new Restorer(image, memory, target, lazyFrom);
+        Restorer restorer = new Restorer(image, memory, target, owners, lazyFrom);
         // Its end kills what is still traced (PTRACE_O_EXITKILL).
         try (FileModes modes = new FileModes(image); TracerThread tracer = new TracerThread("udckpt-restore")) {
             return tracer.call(() -> restorer.run(files));
@@ -84,7 +88,7 @@ public final class Restorer {
         boolean complete = false;
         Map<Integer, Puppet> puppets = Map.of();
         FirstInstruction start = null;
-        try (lazy; Pages pages = new Pages(); TcpObjects tcp = new TcpObjects(image); PacketObjects packets = new PacketObjects(image)) {
+        try (lazy; Pages pages = new Pages(); TcpObjects tcp = new TcpObjects(image, owners); PacketObjects packets = new PacketObjects(image, owners)) {
             tcp.make();
             packets.make();
             target.clock(image.clocks().monotonicNs() - MonotonicClock.now()); // not before: a port may have been waited for
@@ -208,9 +212,11 @@ public final class Restorer {
         threads.queueSignals(own);
         Attributes.restoreLimits(puppet, process);
         Timers.restore(puppet, process, own, threads);
+        threads.restrict(process, image.privileges().stream().filter(one -> one.pid() == process.pid()).toList());
         if (Syscall.call(107 /* geteuid */) != 0) {
             threads.dropCapabilities();
         }
+        Attributes.restoreLast(puppet, process);
         puppet.unmapScratch();
     }
 

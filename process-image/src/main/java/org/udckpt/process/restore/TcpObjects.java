@@ -1,7 +1,6 @@
 package org.udckpt.process.restore;
 
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,9 +10,7 @@ import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.linux.TcpAddress;
 import org.udckpt.process.linux.TcpCalls;
-import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TcpSocket.TcpState;
 
@@ -28,16 +25,11 @@ final class TcpObjects implements AutoCloseable {
     /** id -> descriptor in this process */
     private final Map<Long, Integer> made = new LinkedHashMap<>();
     /** object id -> the first process that has a descriptor of it */
-    private final Map<Long, Owner> owners = new HashMap<>();
+    private final Map<Long, Owner> owners;
 
-    TcpObjects(JobImage image) {
+    TcpObjects(JobImage image, Owners owners) {
+        this.owners = owners.ofObjects();
         image.tcpSockets().stream().sorted(Comparator.comparingLong(TcpSocket::id)).forEach(socket -> this.sockets.put(socket.id(), socket));
-        Map<Integer, Integer> ranks = image.processes().stream().collect(Collectors.toMap(ProcessState::pid, ProcessState::rank));
-        for (Descriptor descriptor : image.descriptors()) {
-            if (sockets.containsKey(descriptor.object()) && ranks.containsKey(descriptor.pid())) {
-                owners.putIfAbsent(descriptor.object(), new Owner(ranks.get(descriptor.pid()), descriptor.pid()));
-            }
-        }
     }
 
     /** All of them, in this process: it may take a minute, until what the killed job has left has passed. */

@@ -5,6 +5,7 @@ import java.util.List;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.PosixTimer;
+import org.udckpt.process.model.Privileges;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.trace.Ptrace;
@@ -12,7 +13,7 @@ import org.udckpt.process.trace.Registers;
 
 /** Makes a process's threads, gives them what the kernel keeps for each, and sets them to where they were stopped. */
 final class Threads {
-    private static final int SS_ONSTACK = 1, SS_DISABLE = 2, PR_SET_NAME = 15, PR_SET_TIMERSLACK = 29, SCHED_SETAFFINITY = 203;
+    private static final int SS_ONSTACK = 1, SS_DISABLE = 2, PR_SET_NAME = 15, PR_SET_TIMERSLACK = 29, PR_SET_NO_NEW_PRIVS = 38, SCHED_SETAFFINITY = 203;
 
     private record Thread(ThreadState state, int hostTid) {}
 
@@ -105,6 +106,24 @@ final class Threads {
                     continue;
                 }
                 puppet.callIn(thread.hostTid, "queue a thread's signal", Syscall.RT_TGSIGQUEUEINFO, puppet.pid(), thread.state.tid(), Signals.number(info), puppet.bytes(info));
+            }
+        }
+    }
+
+    /** Nothing that needs privileges comes after. Threads inherited none of this: they were made before. */
+    void restrict(ProcessState process, List<Privileges> privileges) {
+        for (Thread thread : threads) {
+            boolean noNew = process.noNewPrivileges();
+            for (Privileges one : privileges) {
+                if (one.tid() == thread.state.tid()) {
+                    switch (one) {
+                        case Privileges.Credentials credentials -> new Credentials(puppet, thread.hostTid, credentials).give();
+                        case Privileges.NoNewPrivileges other -> noNew = other.set();
+                    }
+                }
+            }
+            if (noNew) {
+                puppet.callIn(thread.hostTid, "PR_SET_NO_NEW_PRIVS", Syscall.PRCTL, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
             }
         }
     }

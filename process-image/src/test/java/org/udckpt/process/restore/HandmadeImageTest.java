@@ -171,7 +171,7 @@ class HandmadeImageTest {
             RestoreException failure = assertThrows(RestoreException.class,
                     () -> Restorer.restore(image, List.of(new Program(PARENT), new Program(CHILD)), shepherd));
             assertEquals(RestoreException.Reason.UNSUPPORTED, failure.reason());
-            assertTrue(failure.getMessage().contains("rank 0 (process 5000): this kernel's vDSO differs"), failure.getMessage());
+            assertTrue(failure.getMessage().contains("process 5000 (handmade): this kernel's vDSO differs"), failure.getMessage());
         }
     }
 
@@ -212,8 +212,8 @@ class HandmadeImageTest {
             TcpSocket listener = new TcpSocket(3, 2, 2, TcpSocket.TcpState.LISTENING, 0, name, new byte[0], new byte[0], 0, 1, new int[0], 0, 0, -1, 0, 0, "", "");
             JobImage image = new JobImage(List.of(process(PARENT, 0, "")), List.of(), List.of(), List.of(new Descriptor(PARENT, 5, false, 3)), List.of(), List.of(), List.of(),
                     new Clocks(0, 0, 0), null, List.of(listener));
-            RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), null));
-            assertTrue(failure.getMessage().contains("rank 0 (process " + PARENT + "): bind TCP socket 127.0.0.1:" + other.getLocalPort()), failure.getMessage());
+            RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), new FailsToGo(null)));
+            assertTrue(failure.getMessage().contains("process " + PARENT + " (handmade): bind TCP socket 127.0.0.1:" + other.getLocalPort()), failure.getMessage());
         }
     }
 

@@ -1,0 +1,129 @@
+package org.udckpt.process.restore;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.function.IntConsumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.Privileges;
+
+/**
+ * Gives a thread another user, other groups and capabilities. The thread must be done with all that needs its privileges.
+ * The order is that of credentials(7) and capabilities(7): what takes a privilege away comes after what needs it.
+ */
+final class Credentials {
+    private static final int SETGROUPS = 116, SETRESUID = 117, SETRESGID = 119, SETFSUID = 122, SETFSGID = 123, CAPSET = 126;
+    private static final int PR_CAPBSET_DROP = 24, PR_SET_SECUREBITS = 28, PR_CAP_AMBIENT = 47, PR_CAP_AMBIENT_RAISE = 2, PR_CAP_AMBIENT_CLEAR_ALL = 4;
+    private static final int SECBIT_NO_SETUID_FIXUP = 1 << 2, CAPABILITY_VERSION_3 = 0x20080522;
+    private static final int CAP_SETGID = 6, CAP_SETUID = 7, CAP_SETPCAP = 8;
+
+    private final Puppet puppet;
+    private final int tid;
+    private final Privileges.Credentials wanted;
+
+    /** @param tid the tracer's number of the thread */
+    Credentials(Puppet puppet, int tid, Privileges.Credentials wanted) {
+        this.puppet = puppet;
+        this.tid = tid;
+        this.wanted = wanted;
+    }
+
+    /**
+     * Before anything is made. Whoever may not give the image's credentials must not run it with others, least of all with more.
+     *
+     * @throws RestoreException this process is not root, or has fewer capabilities than the image wants
+     */
+    static void check(JobImage image, Owners owners) {
+        String own = Proc.text("/proc/self/status");
+        long effective = bits(own, "CapEff:");
+        boolean mayChange = Syscall.call(107 /* geteuid */) == 0 && Arrays.stream(new int[] {CAP_SETGID, CAP_SETUID, CAP_SETPCAP}).allMatch(bit -> (effective >> bit & 1) != 0);
+        for (Privileges privileges : image.privileges()) {
+            if (privileges instanceof Privileges.Credentials credentials) {
+                Owner owner = owners.of(credentials.pid());
+                if (!mayChange) {
+                    throw owner.unsupported("it ran as user " + Integer.toUnsignedString(credentials.users()[1]) + " with the capabilities " + named(credentials.permitted())
+                            + ", which only root (with CAP_SETUID, CAP_SETGID and CAP_SETPCAP) can give it; restart as root");
+                }
+                long missing = (credentials.permitted() | credentials.inheritable()) & ~bits(own, "CapPrm:") | credentials.bounding() & ~bits(own, "CapBnd:");
+                if (missing != 0) {
+                    throw owner.unsupported("it had the capabilities " + named(missing) + " (numbers of capabilities(7)), which this root does not have; restart where root has them");
+                }
+            }
+        }
+    }
+
+    private static String named(long capabilities) {
+        return capabilities == 0 ? "none" : IntStream.range(0, Long.SIZE).filter(bit -> (capabilities >> bit & 1) != 0).mapToObj(Integer::toString).collect(Collectors.joining(","));
+    }
+
+    void give() {
+        String before = status();
+        long all = bits(before, "CapPrm:");
+        call("PR_SET_SECUREBITS", Syscall.PRCTL, PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP); // changes of the user take nothing away by themselves
+        call("PR_CAP_AMBIENT_CLEAR_ALL", Syscall.PRCTL, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+        setCapabilities(all, all, wanted.inheritable());
+        each(bits(before, "CapBnd:") & ~wanted.bounding(), bit -> call("PR_CAPBSET_DROP " + bit, Syscall.PRCTL, PR_CAPBSET_DROP, bit));
+        call("setgroups", SETGROUPS, wanted.supplementary().length, puppet.structure().raw(little(wanted.supplementary())).put());
+        call("setresgid", SETRESGID, id(wanted.groups()[0]), id(wanted.groups()[1]), id(wanted.groups()[2]));
+        call("setresuid", SETRESUID, id(wanted.users()[0]), id(wanted.users()[1]), id(wanted.users()[2]));
+        puppet.injector(tid).call(SETFSGID, id(wanted.groups()[3])); // these return what was before
+        puppet.injector(tid).call(SETFSUID, id(wanted.users()[3]));
+        each(wanted.ambient(), bit -> call("PR_CAP_AMBIENT_RAISE " + bit, Syscall.PRCTL, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, bit, 0, 0));
+        call("PR_SET_SECUREBITS", Syscall.PRCTL, PR_SET_SECUREBITS, wanted.secureBits());
+        setCapabilities(wanted.effective(), wanted.permitted(), wanted.inheritable());
+        verify();
+    }
+
+    /** capset(2): the lower words of all three, then the upper ones. */
+    private void setCapabilities(long effective, long permitted, long inheritable) {
+        long header = puppet.structure().i32(CAPABILITY_VERSION_3).i32(0).put();
+        long data = puppet.structure().i32((int) effective).i32((int) permitted).i32((int) inheritable)
+                .i32((int) (effective >>> 32)).i32((int) (permitted >>> 32)).i32((int) (inheritable >>> 32)).put();
+        call("capset", CAPSET, header, data);
+    }
+
+    /** Nothing of a user namespace's mapping, a security module's or the kernel's rules has made it anything else. */
+    private void verify() {
+        String now = status();
+        boolean same = Arrays.equals(numbers(now, "Uid:"), wanted.users()) && Arrays.equals(numbers(now, "Gid:"), wanted.groups())
+                && bits(now, "CapPrm:") == wanted.permitted() && bits(now, "CapEff:") == wanted.effective() && bits(now, "CapInh:") == wanted.inheritable()
+                && bits(now, "CapBnd:") == wanted.bounding() && bits(now, "CapAmb:") == wanted.ambient();
+        if (!same) {
+            throw puppet.failed("thread " + wanted.tid() + " did not get its user, groups and capabilities, but " + Proc.field(now, "Uid:") + "; " + Proc.field(now, "CapPrm:"));
+        }
+    }
+
+    private void call(String what, long number, long... arguments) {
+        puppet.callIn(tid, what, number, arguments);
+    }
+
+    private static void each(long capabilities, IntConsumer action) {
+        IntStream.range(0, Long.SIZE).filter(bit -> (capabilities >> bit & 1) != 0).forEach(action);
+    }
+
+    private String status() {
+        return Proc.text("/proc/" + tid + "/status");
+    }
+
+    private static long bits(String status, String field) {
+        return Long.parseUnsignedLong(Proc.field(status, field), 16);
+    }
+
+    private static int[] numbers(String status, String field) {
+        return Arrays.stream(Proc.field(status, field).split("\\s+")).mapToInt(Integer::parseUnsignedInt).toArray();
+    }
+
+    private static long id(int id) {
+        return Integer.toUnsignedLong(id);
+    }
+
+    private static byte[] little(int[] values) {
+        ByteBuffer bytes = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asIntBuffer().put(values);
+        return bytes.array();
+    }
+}
