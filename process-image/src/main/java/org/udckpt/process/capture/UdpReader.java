@@ -30,7 +30,8 @@ final class UdpReader {
 
     private UdpReader() {}
 
-    private record Queue(byte[] bytes, int[] lengths, byte[] senders) {}
+    /** @param senders an address for each datagram */
+    record Queue(byte[] bytes, int[] lengths, byte[] senders) {}
 
     /** @param socket a duplicate of {@code open} */
     static UdpSocket read(OpenDescriptor open, int socket, int domain, long id) {
@@ -119,31 +120,56 @@ final class UdpReader {
         return data.get(JAVA_INT, 4) >>> 16;
     }
 
-    /** An error that waits (ECONNREFUSED) is told to who looks first; that it was is the price of what waits behind it. */
-    private static Queue peek(int socket, int domain) {
+    /**
+     * An error that waits (ECONNREFUSED) is told to who looks first; that it was is the price of what waits behind it. A look with an offset
+     * passes over an empty datagram that was looked at before (by an earlier checkpoint), one without shows it where it is the first.
+     */
+    static Queue peek(int socket, int domain) {
         int before = SocketQueue.option(socket, SocketQueue.SO_PEEK_OFF);
-        SocketQueue.setPeekOffset(socket, 0); // each further look goes on behind the last one (socket(7))
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        ByteArrayOutputStream senders = new ByteArrayOutputStream();
-        int[] lengths = new int[0];
+        Look look = new Look(domain);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(DATAGRAM_BYTES);
             MemorySegment header = arena.allocate(SocketQueue.MESSAGE_HEADER + 16 + SocketQueue.NAME, 8);
+            SocketQueue.setPeekOffset(socket, SocketQueue.NO_OFFSET);
             boolean error = (events(socket) & POLLERR) != 0;
-            for (long n = receive(socket, header, buffer); n >= 0 || error; n = receive(socket, header, buffer)) {
-                if (n < 0) {
-                    error = false;
-                    continue;
-                }
-                bytes.write(buffer.asSlice(0, n).toArray(JAVA_BYTE), 0, (int) n);
-                senders.writeBytes(header.asSlice(SocketQueue.MESSAGE_HEADER + 16, UdpSocket.addressBytes(domain)).toArray(JAVA_BYTE));
-                lengths = Arrays.copyOf(lengths, lengths.length + 1);
-                lengths[lengths.length - 1] = (int) n;
+            long first = receive(socket, header, buffer);
+            if (first < 0 && error) {
+                first = receive(socket, header, buffer);
+            }
+            if (first == 0) {
+                look.add(header, buffer, 0);
+            }
+            SocketQueue.setPeekOffset(socket, 0); // each further look goes on behind the last one (socket(7))
+            for (long n = receive(socket, header, buffer); n >= 0; n = receive(socket, header, buffer)) {
+                look.add(header, buffer, n);
             }
         } finally {
             SocketQueue.setPeekOffset(socket, before);
         }
-        return new Queue(bytes.toByteArray(), lengths, senders.toByteArray());
+        return look.queue();
+    }
+
+    /** What a look into a queue has seen so far. */
+    private static final class Look {
+        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        private final ByteArrayOutputStream senders = new ByteArrayOutputStream();
+        private final int domain;
+        private int[] lengths = new int[0];
+
+        Look(int domain) {
+            this.domain = domain;
+        }
+
+        void add(MemorySegment header, MemorySegment buffer, long length) {
+            bytes.write(buffer.asSlice(0, length).toArray(JAVA_BYTE), 0, (int) length);
+            senders.writeBytes(header.asSlice(SocketQueue.MESSAGE_HEADER + 16, UdpSocket.addressBytes(domain)).toArray(JAVA_BYTE));
+            lengths = Arrays.copyOf(lengths, lengths.length + 1);
+            lengths[lengths.length - 1] = (int) length;
+        }
+
+        Queue queue() {
+            return new Queue(bytes.toByteArray(), lengths, senders.toByteArray());
+        }
     }
 
     /** Bytes of the next datagram; negative: no more, or an error that waited. */

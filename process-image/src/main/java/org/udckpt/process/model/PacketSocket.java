@@ -1,5 +1,7 @@
 package org.udckpt.process.model;
 
+import java.util.Arrays;
+
 /**
  * A socket without connections: each message stands for itself. Ids are shared with {@link KernelObject}s; a {@link Descriptor} names it by
  * its id. {@code flags} are those of open(2) (F_GETFL).
@@ -40,6 +42,20 @@ public sealed interface PacketSocket {
         /** Of one address. */
         public static int addressBytes(int domain) {
             return domain == 2 ? 16 : 28;
+        }
+
+        /** Whether the two, or it is the same, are bound to one address with SO_REUSEPORT. */
+        public boolean sharesPort(UdpSocket other) {
+            return domain == other.domain && Arrays.equals(local, other.local) && device.equals(other.device) && reusesPort() && other.reusesPort();
+        }
+
+        private boolean reusesPort() {
+            for (int i = 0; i < options.length; i += 3) {
+                if (options[i] == TcpOptions.SOL_SOCKET && options[i + 1] == TcpOptions.SO_REUSEPORT) {
+                    return options[i + 2] != 0;
+                }
+            }
+            return false;
         }
     }
 
