@@ -5,7 +5,7 @@
 base_packages="gcc libc6-dev make cmake maven mpich libmpich-dev libibverbs-dev librdmacm-dev libxxhash-dev libssl-dev ibverbs-utils rdmacm-utils perftest gdb valgrind procps iproute2 btrfs-progs xfsprogs"
 
 # For `./udckpt test programs`: an X server and Mesa's software renderer, an emulator, servers.
-program_packages="g++ binutils xvfb libgl1-mesa-dri libgl-dev libx11-dev qemu-system-x86 redis-server python3"
+program_packages="g++ binutils xvfb libgl1-mesa-dri libgl-dev libx11-dev qemu-system-x86 redis-server nginx-light python3"
 
 missing_packages() {
     local package

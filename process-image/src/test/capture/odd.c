@@ -154,6 +154,8 @@ static void udp_shut(void) {
 static void signal_io(void) {
     int pair[2];
     MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+    MUST(fcntl(pair[0], F_SETSIG, SIGURG)); /* which nobody minds */
+    MUST(fcntl(pair[0], F_SETOWN, 1));
     MUST(fcntl(pair[0], F_SETFL, O_ASYNC));
 }
 

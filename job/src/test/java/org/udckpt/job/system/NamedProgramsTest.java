@@ -1,6 +1,7 @@
 package org.udckpt.job.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -75,10 +76,19 @@ class NamedProgramsTest {
 
     @Test
     void redis() throws Exception {
-        int port;
+        script("redis", source("clients.py"), "@/finish", "@/redis", freePort());
+    }
+
+    /** Its workers are another user's. */
+    @Test
+    void nginx() throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can start workers of another user");
+        script("nginx", source("clients.py"), "@/finish", "@/nginx", freePort());
+    }
+
+    private static String freePort() throws IOException {
         try (ServerSocket free = new ServerSocket(0)) {
-            port = free.getLocalPort();
+            return Integer.toString(free.getLocalPort());
         }
-        script("redis", source("clients.py"), "@/finish", "@/redis", Integer.toString(port));
     }
 }

@@ -19,8 +19,6 @@ final class DescriptorReader {
     /** Of /dev/{null,zero,full,random,urandom} and /dev/tty: makedev(major, minor). */
     private static final long[] HARMLESS = {0x103, 0x105, 0x107, 0x108, 0x109, 0x500};
 
-    private static final int O_ASYNC = 020000;
-
     private final CaptureRequest.StandardStreams streams;
     private final ObjectTable table;
     private final MemoryObjects memory;
@@ -28,6 +26,7 @@ final class DescriptorReader {
     private final PipeReader pipes;
     private final AnonymousReader anonymous;
     private final TerminalReader terminals;
+    private final SignalOwners signals;
     private final List<Descriptor> descriptors = new ArrayList<>();
 
     DescriptorReader(CaptureRequest.StandardStreams streams, ObjectTable table, MemoryObjects memory) {
@@ -38,6 +37,7 @@ final class DescriptorReader {
         this.pipes = new PipeReader(table);
         this.anonymous = new AnonymousReader(table);
         this.terminals = new TerminalReader(table);
+        this.signals = new SignalOwners(table);
     }
 
     List<Descriptor> descriptors() {
@@ -47,6 +47,7 @@ final class DescriptorReader {
     /** All descriptors of {@code process}; roots before their children, so that the library's are known in the children. */
     void read(TracedProcess process, CaptureRequest.Root root) {
         terminals.seen(process);
+        signals.seen(process);
         int pmi = process.root() ? pmi(root) : CaptureRequest.NONE;
         CaptureRequest.Library library = process.library;
         int[] owned = library == null ? new int[0] : library.ownedDescriptors();
@@ -66,6 +67,9 @@ final class DescriptorReader {
                 descriptors.add(new Descriptor(process.namespacePid, fd, open.closeOnExec(), object));
                 anonymous.seen(open, object);
                 LockReader.read(open, object, first, table);
+                if (first) {
+                    signals.seen(open, object);
+                }
             }
         }
     }
@@ -76,6 +80,7 @@ final class DescriptorReader {
         sockets.finish();
         anonymous.finish();
         terminals.finish();
+        signals.finish();
     }
 
     private long create(OpenDescriptor open, int control, int pmi) {
@@ -89,9 +94,6 @@ final class DescriptorReader {
         }
         if (stream >= 0) {
             return add(id -> new StandardStream(id, stream, open.openFlags()));
-        }
-        if ((open.flags() & O_ASYNC) != 0) {
-            throw open.refuse("it sends signals when it is ready (O_ASYNC, fcntl(2) F_SETOWN), which cannot be checkpointed; use poll(2) or epoll(7)");
         }
         if ((open.flags() & Syscall.O_PATH) != 0) {
             if (!open.link().startsWith("/") || open.link().endsWith(" (deleted)") || open.link().startsWith("/memfd:")) {

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.Limits;
 import org.udckpt.process.linux.MappingFlags;
 import org.udckpt.process.linux.Proc;
 import org.udckpt.process.linux.Syscall;
@@ -18,7 +19,7 @@ import org.udckpt.process.trace.Registers;
 
 /** The records of one process, from what was read in the stop and, while the job runs again, from its snapshot. */
 final class ImageBuilder {
-    private static final int SIGNALS = 64, SIGACTION = 32, SIGKILL = 9, SIGSTOP = 19, LIMITS = 16, LIMIT_NAME = 25;
+    private static final int SIGNALS = 64, SIGACTION = 32, SIGKILL = 9, SIGSTOP = 19;
     private static final int PR_GET_DUMPABLE = 3, PR_GET_TIMERSLACK = 30, PR_GET_THP_DISABLE = 42;
 
     private ImageBuilder() {}
@@ -34,7 +35,7 @@ final class ImageBuilder {
         return new ProcessState(process.namespacePid, process.orphan ? ProcessState.ADOPTED : process.parent == null ? 0 : process.parent.namespacePid, process.namespaceGroup,
                 process.namespaceSession, process.rank, Files.readLink("/proc/" + snapshot + "/exe"), Files.readLink("/proc/" + snapshot + "/cwd"),
                 Integer.parseInt(Proc.field(process.status, "Umask:"), 8), process.main().name, Proc.bytes("/proc/" + snapshot + "/auxv"), memoryMap,
-                signalActions(process, injector), process.pendingSignals, process.intervalTimers, limits(snapshot),
+                signalActions(process, injector), process.pendingSignals, process.intervalTimers, Limits.of(snapshot),
                 Integer.parseUnsignedInt(Proc.text("/proc/" + snapshot + "/personality").strip(), 16), process.parentDeathSignal, dumpable,
                 process.childSubreaper, "1".equals(Proc.field(process.status, "NoNewPrivs:")), process.ownedDescriptors, process.ownedRanges,
                 process.main().jobStopped, slack, noHugePages, vdsoBuild(process),
@@ -70,22 +71,6 @@ final class ImageBuilder {
             }
         }
         return actions;
-    }
-
-    /** /proc/PID/limits (proc_pid_limits(5)), a line for each in the order of their numbers; prlimit(2) wants CAP_SYS_RESOURCE for another user's. */
-    private static long[] limits(int pid) {
-        long[] limits = new long[2 * LIMITS];
-        String[] lines = Proc.text("/proc/" + pid + "/limits").split("\n");
-        for (int i = 0; i < LIMITS; i++) {
-            String[] words = lines[1 + i].substring(LIMIT_NAME).strip().split("\\s+");
-            limits[2 * i] = limit(words[0]);
-            limits[2 * i + 1] = limit(words[1]);
-        }
-        return limits;
-    }
-
-    private static long limit(String text) {
-        return text.equals("unlimited") ? -1 : Long.parseUnsignedLong(text);
     }
 
     static List<ThreadState> threads(TracedProcess process) {

@@ -6,7 +6,7 @@ import org.udckpt.process.linux.Proc;
 
 /** One descriptor of a stopped process, as /proc shows it. */
 record OpenDescriptor(TracedProcess process, int fd, String link, String info, int flags, long position, Files.Stat stat) {
-    private static final int CLOSE_ON_EXEC = 02000000;
+    private static final int CLOSE_ON_EXEC = 02000000, O_ASYNC = 020000;
 
     static OpenDescriptor of(TracedProcess process, int fd) {
         String path = "/proc/" + process.pid + "/fd/" + fd;
@@ -28,9 +28,14 @@ record OpenDescriptor(TracedProcess process, int fd, String link, String info, i
         return (flags & CLOSE_ON_EXEC) != 0;
     }
 
-    /** Of the open file, without the descriptor's own close-on-exec. */
+    /** Of the open file, without the descriptor's own close-on-exec, and without what goes with {@link #signals}. */
     int openFlags() {
-        return flags & ~CLOSE_ON_EXEC;
+        return flags & ~(CLOSE_ON_EXEC | O_ASYNC);
+    }
+
+    /** Whether it sends signals when it is ready. */
+    boolean signals() {
+        return (flags & O_ASYNC) != 0;
     }
 
     boolean writable() {

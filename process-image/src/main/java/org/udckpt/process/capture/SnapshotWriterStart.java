@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.udckpt.layout.Layout;
 import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.Limits;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.PidFd;
 import org.udckpt.process.linux.ProcessMemory;
@@ -27,7 +28,6 @@ import org.udckpt.process.trace.Registers;
 final class SnapshotWriterStart {
     /** Limits of setrlimit(2): of a process's time, of the files that it writes, of its core. */
     private static final int RLIMIT_CPU = 0, RLIMIT_FSIZE = 1, RLIMIT_CORE = 4;
-    private static final long INFINITY = -1;
     private static final int AF_UNIX = 1, SOCK_STREAM = 1, READ_WRITE = 3, READ = 1, SHARED = 1, PRIVATE_ANONYMOUS = 0x22;
     private static final int BUFFER = Layout.ORDER_PAGES * 4096, STACK = 1 << 16;
     private static final int THREAD = 0x50f00; // CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM
@@ -65,20 +65,14 @@ final class SnapshotWriterStart {
         if (process.parasite.writer() < 0) {
             return "its libudckpt.so is of another version";
         }
-        if (limit(pid, RLIMIT_FSIZE) != INFINITY) {
+        long[] limits = Limits.of(pid); // the soft ones count
+        if (limits[2 * RLIMIT_FSIZE] != Limits.INFINITY) {
             return "the size of files that it may write is limited (ulimit -f)";
         }
-        if (limit(pid, RLIMIT_CPU) != INFINITY) {
+        if (limits[2 * RLIMIT_CPU] != Limits.INFINITY) {
             return "its processor time is limited (ulimit -t)";
         }
         return null;
-    }
-
-    /** The soft limit, which counts. */
-    private static long limit(int pid, int which) {
-        MemorySegment data = Scratch.data();
-        LinuxError.check(Syscall.call(Syscall.PRLIMIT64, pid, which, 0, data.address()), "limits of the snapshot");
-        return data.get(JAVA_LONG, 0);
     }
 
     /**
@@ -116,7 +110,8 @@ final class SnapshotWriterStart {
     private void leaveTheJobsPlace(boolean background) {
         MemorySegment data = Scratch.data();
         data.asSlice(0, 16).fill((byte) 0);
-        LinuxError.check(Syscall.call(Syscall.PRLIMIT64, pid, RLIMIT_CORE, data.address(), 0), "limits of the snapshot"); // its core would be the job's memory
+        memory.write(results, data.asSlice(0, 16));
+        injector.check("prlimit in the snapshot", Syscall.PRLIMIT64, 0, RLIMIT_CORE, results, 0); // its core would be the job's memory
         data.set(JAVA_INT, 0, 0);
         LinuxError.check(Syscall.call(Syscall.SCHED_SETSCHEDULER, pid, SCHED_OTHER, data.address()), "scheduling policy of the snapshot");
         long bytes = LinuxError.check(Syscall.call(Syscall.SCHED_GETAFFINITY, 0, 8192, data.address()), "processor affinity");

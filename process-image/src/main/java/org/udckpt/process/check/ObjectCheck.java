@@ -17,7 +17,7 @@ import org.udckpt.process.model.TerminalObject;
 final class ObjectCheck {
     /** Of a descriptor: what NR_OPEN can be raised to (proc_sys_fs(5)) is less. */
     static final int MOST_DESCRIPTOR = 1 << 30;
-    private static final int SOCK_STREAM = 1, AF_INET = 2, AF_INET6 = 10, SUN_PATH = 108, NO_BOUND = Integer.MAX_VALUE;
+    private static final int SOCK_STREAM = 1, AF_INET = 2, AF_INET6 = 10, SUN_PATH = 108, SIGNALS = 64, NO_BOUND = Integer.MAX_VALUE;
     private static final int PIPE_BYTES = 1 << 16; // of one whose capacity nobody has chosen (pipe(7))
 
     private final JobImage image;
@@ -107,7 +107,7 @@ final class ObjectCheck {
     private static boolean canBeOpen(Object object) {
         return switch (object) {
             case null -> false;
-            case KernelObject.SharedMemory _, KernelObject.Pipe _, KernelObject.EpollEntry _, KernelObject.FileLock _, KernelObject.MappedFile _,
+            case KernelObject.SharedMemory _, KernelObject.Pipe _, KernelObject.EpollEntry _, KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.MappedFile _,
                     TerminalObject.Terminal _ -> false;
             default -> true;
         };
@@ -144,6 +144,12 @@ final class ObjectCheck {
                 row.is(lock.owner() != KernelObject.LockOwner.PROCESS || pids.contains(lock.pid()), "there is no process", lock.pid());
                 row.notNegative("start", lock.start());
                 row.between(0, Long.MAX_VALUE - lock.start(), "length", lock.length());
+            }
+            case KernelObject.SignalOnReady signals -> {
+                row.is(image.descriptors().stream().anyMatch(descriptor -> descriptor.object() == signals.object()), "no descriptor is of object", signals.object());
+                row.between(0, 2, "type", signals.type());
+                row.notNegative("receiver", signals.receiver());
+                row.between(0, SIGNALS, "signal", signals.signal());
             }
             case KernelObject.MappedFile file -> row.text("path", file.path());
             case KernelObject.DirectoryOrDevice directory -> row.text("path", directory.path());

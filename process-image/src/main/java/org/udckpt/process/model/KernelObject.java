@@ -60,6 +60,15 @@ public sealed interface KernelObject {
      */
     record FileLock(long id, long object, int pid, LockOwner owner, boolean exclusive, long start, long length) implements KernelObject {}
 
+    /**
+     * Open file {@code object} sends signals when it is ready (O_ASYNC, fcntl(2)).
+     *
+     * @param type F_OWNER_TID 0, F_OWNER_PID 1, F_OWNER_PGRP 2
+     * @param receiver the thread, process or group that gets them; 0: nobody
+     * @param signal F_SETSIG, 0: SIGIO
+     */
+    record SignalOnReady(long id, long object, int type, int receiver, int signal) implements KernelObject {}
+
     enum LockOwner { FLOCK, DESCRIPTION, PROCESS }
 
     /** A file of which memory is mapped privately: a program or a library. No descriptor names it; it must be there unchanged. */

@@ -16,6 +16,8 @@ import org.udckpt.process.model.KernelObject;
  * processes knew it.
  */
 final class Descriptors {
+    private static final int O_ASYNC = 020000;
+
     private final JobImage image;
     private final Map<Integer, Puppet> puppets;
     private final Handles handles;
@@ -90,6 +92,7 @@ final class Descriptors {
             case KernelObject.EpollEntry e -> throw misplaced(maker, e);
             case KernelObject.MappedFile m -> throw misplaced(maker, m);
             case KernelObject.FileLock l -> throw misplaced(maker, l);
+            case KernelObject.SignalOnReady s -> throw misplaced(maker, s);
         };
     }
 
@@ -150,12 +153,23 @@ final class Descriptors {
         puppets.values().forEach(handles::closeTemporaries);
         // A process that closes any descriptor of a file loses its locks on it (fcntl(2)): only now.
         objects(KernelObject.FileLock.class).forEach(this::lock);
+        objects(KernelObject.SignalOnReady.class).forEach(this::signal); // what the restore itself writes, signals nobody
     }
 
     private void lock(KernelObject.FileLock lock) {
         Puppet puppet = puppet(lock.pid());
         int fd = image.descriptors().stream().filter(d -> d.pid() == lock.pid() && d.object() == lock.object()).findFirst().orElseThrow().fd();
         FileObjects.lock(puppet, fd, lock);
+    }
+
+    /** fcntl(2): F_SETSIG, F_SETOWN_EX, and O_ASYNC by F_SETFL. */
+    private void signal(KernelObject.SignalOnReady signals) {
+        Descriptor any = image.descriptors().stream().filter(d -> d.object() == signals.object()).findFirst().orElseThrow();
+        Puppet puppet = puppet(any.pid());
+        puppet.call("F_SETSIG", Syscall.FCNTL, any.fd(), 10, signals.signal());
+        puppet.call("F_SETOWN_EX to " + signals.receiver(), Syscall.FCNTL, any.fd(), 15, puppet.structure().i32(signals.type()).i32(signals.receiver()).put());
+        long flags = puppet.call("F_GETFL", Syscall.FCNTL, any.fd(), 3, 0);
+        puppet.call("set O_ASYNC", Syscall.FCNTL, any.fd(), 4, flags | O_ASYNC);
     }
 
     Puppet puppet(int pid) {

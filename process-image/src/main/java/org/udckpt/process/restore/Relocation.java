@@ -69,7 +69,7 @@ public record Relocation(List<Move> moves, String directory) {
                     s.messageLengths(), path(new String(s.name(), StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8), s.backlog(), s.sendBuffer(), s.receiveBuffer(), s.shutdown(),
                     s.receiveTimeoutUs(), s.sendTimeoutUs(), s.passCredentials());
             case KernelObject.Pipe _, KernelObject.UnixSocket _, KernelObject.PipeEnd _, KernelObject.EventFd _, KernelObject.TimerFd _, KernelObject.Epoll _, KernelObject.EpollEntry _,
-                    KernelObject.FileLock _, KernelObject.SignalFd _, KernelObject.InotifyFd _, KernelObject.PseudoFile _, KernelObject.AgentConnection _,
+                    KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalFd _, KernelObject.InotifyFd _, KernelObject.PseudoFile _, KernelObject.AgentConnection _,
                     KernelObject.PmiConnection _, KernelObject.StandardStream _ -> object;
         };
     }

@@ -38,7 +38,7 @@ class RefusalTest {
     @CsvSource({"shared-files, CLONE_FILES", "shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD", "thread-directory, working directory of its own",
         "thread-filter, system call filter", "session, has lost its leader", "deleted-program, was deleted or replaced", "deleted-directory, its working directory",
         "other-name, another name",
-        "path-handle, O_PATH", "signal-io, O_ASYNC", "segment, nobody attached", "segment-part, only a part of System V segment",
+        "path-handle, O_PATH", "signal-io, which is outside of the job", "segment, nobody attached", "segment-part, only a part of System V segment",
         "datagram, would not keep its sender", "cpu-timer, CPU time of a thread", "tcp-self, connected to itself",
         "udp-group, in a multicast group", "udp-shut, that was shut", "netlink-generic, netlink socket of family 16"})
     void oddities(String kind, String words) throws Exception {

@@ -1,0 +1,78 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.PidFd;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Scratch;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.KernelObject.SignalOnReady;
+
+/** Whom open files signal when they are ready (O_ASYNC, fcntl(2)). The kernel tells it by the numbers of this process's namespace. */
+final class SignalOwners {
+    private static final int F_GETSIG = 11, F_GETOWN_EX = 16, F_OWNER_TID = 0, F_OWNER_PID = 1, GROUP = 5 - 3;
+
+    private record Pending(OpenDescriptor open, long object) {}
+
+    private final ObjectTable table;
+    private final List<Pending> pending = new ArrayList<>();
+    private final List<TracedProcess> processes = new ArrayList<>();
+
+    SignalOwners(ObjectTable table) {
+        this.table = table;
+    }
+
+    void seen(TracedProcess process) {
+        processes.add(process);
+    }
+
+    /** An open file that was not seen before. */
+    void seen(OpenDescriptor open, long object) {
+        if (open.signals()) {
+            pending.add(new Pending(open, object));
+        }
+    }
+
+    /** When all processes have been seen. */
+    void finish() {
+        pending.forEach(one -> table.add(read(one.open, one.object)));
+    }
+
+    private SignalOnReady read(OpenDescriptor open, long object) {
+        try (PidFd process = new PidFd(open.process().pid)) {
+            int duplicate = process.duplicate(open.fd());
+            try {
+                MemorySegment owner = Scratch.data(); // struct f_owner_ex {type, pid}
+                LinuxError.check(Syscall.call(Syscall.FCNTL, duplicate, F_GETOWN_EX, owner.address()), "owner of a descriptor's signals");
+                int type = owner.get(JAVA_INT, 0);
+                int id = owner.get(JAVA_INT, 4);
+                int signal = (int) LinuxError.check(Syscall.call(Syscall.FCNTL, duplicate, F_GETSIG), "signal of a descriptor");
+                return new SignalOnReady(table.newId(), object, type, id == 0 ? 0 : own(open, type, id), signal);
+            } finally {
+                Files.close(duplicate);
+            }
+        }
+    }
+
+    /** The number in the job's own namespace. */
+    private int own(OpenDescriptor open, int type, int id) {
+        for (TracedProcess process : processes) {
+            if (type == F_OWNER_TID) {
+                for (TracedThread thread : process.threads) {
+                    if (thread.tid == id) {
+                        return thread.namespaceTid;
+                    }
+                }
+            } else if (type == F_OWNER_PID ? process.pid == id : Integer.parseInt(Proc.stat(process.pid)[GROUP]) == id) {
+                return type == F_OWNER_PID ? process.namespacePid : process.namespaceGroup;
+            }
+        }
+        throw open.refuse("it sends signals to " + new String[] {"thread", "process", "process group"}[type] + " " + id
+                + " when it is ready (O_ASYNC, fcntl(2) F_SETOWN), which is outside of the job; clear O_ASYNC first");
+    }
+}
