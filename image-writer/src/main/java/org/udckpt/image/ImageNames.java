@@ -37,6 +37,11 @@ public final class ImageNames {
         return directory(id).equals(name.toString()) ? OptionalLong.of(id) : OptionalLong.empty();
     }
 
+    /** With what all files of a node begin. */
+    public static String node(int node) {
+        return String.format("node-%04d.", node);
+    }
+
     public static String stripe(int node, int stripe) {
         return String.format("node-%04d.stripe-%02d", node, stripe);
     }

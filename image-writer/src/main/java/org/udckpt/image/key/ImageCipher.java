@@ -16,7 +16,7 @@ import org.udckpt.image.Manifest;
 
 /**
  * Encrypts and decrypts one checkpoint: AES-256 in GCM (NIST SP 800-38D), under a key of its own that HKDF-SHA256 (RFC 5869)
- * makes of the user's secret and the checkpoint's random salt. A nonce is a counter, so that none comes twice under a key.
+ * makes of the user's secret and the checkpoint's random salt. A nonce is its writer's number and a counter, so that none comes twice under a key.
  * Thread-safe; what is done per block goes through a {@link Worker}, one for each thread.
  */
 public final class ImageCipher {
@@ -26,25 +26,36 @@ public final class ImageCipher {
 
     private final Manifest.Encryption parameters;
     private final byte[] key;
+    private final int writer;
     private final AtomicLong counter = new AtomicLong();
 
-    private ImageCipher(Manifest.Encryption parameters, byte[] key) {
+    private ImageCipher(Manifest.Encryption parameters, byte[] key, int writer) {
         this.parameters = parameters;
         this.key = key;
+        this.writer = writer;
     }
 
     /** For a new checkpoint. */
     public static ImageCipher fresh(EncryptionSecret secret) {
         byte[] salt = new byte[SALT_BYTES];
         new SecureRandom().nextBytes(salt);
-        return new ImageCipher(new Manifest.Encryption(NAME, hex(salt), check(secret, salt)), key(secret, salt));
+        return new ImageCipher(new Manifest.Encryption(NAME, hex(salt), check(secret, salt)), key(secret, salt), 0);
     }
 
     /** For a checkpoint that is there; null when {@code secret} is not the one it was written with. */
     public static ImageCipher of(Manifest.Encryption parameters, EncryptionSecret secret) {
+        return of(parameters, secret, 0);
+    }
+
+    /**
+     * For a part of a checkpoint that is being written.
+     *
+     * @param writer begins the part's nonces: its own, and not 0, which is the checkpoint's first writer
+     */
+    public static ImageCipher of(Manifest.Encryption parameters, EncryptionSecret secret, int writer) {
         byte[] salt = HexFormat.of().parseHex(parameters.salt());
         boolean right = MessageDigest.isEqual(check(secret, salt).getBytes(StandardCharsets.US_ASCII), parameters.check().getBytes(StandardCharsets.US_ASCII));
-        return right ? new ImageCipher(parameters, key(secret, salt)) : null;
+        return right ? new ImageCipher(parameters, key(secret, salt), writer) : null;
     }
 
     public Manifest.Encryption parameters() {
@@ -108,7 +119,7 @@ public final class ImageCipher {
 
         /** Encrypts the first {@code length} bytes in place; nonce and tag are returned. */
         public byte[] seal(MemorySegment bytes, int length) {
-            byte[] seal = ByteBuffer.allocate(SEAL_BYTES).putLong(NONCE_BYTES - Long.BYTES, counter.getAndIncrement()).array();
+            byte[] seal = ByteBuffer.allocate(SEAL_BYTES).putInt(0, writer).putLong(NONCE_BYTES - Long.BYTES, counter.getAndIncrement()).array();
             aes.encrypt(bytes, length, seal);
             return seal;
         }

@@ -82,6 +82,21 @@ public final class ManifestFile {
         return sealed;
     }
 
+    /**
+     * A file that a node says it has written: here it must be seen alike.
+     *
+     * @param whose names the node
+     */
+    public static void checkPart(Path file, long expected, String whose, StorageIo io) throws IOException {
+        try (StorageIo.Input input = io.open(file)) {
+            if (input.length() != expected) {
+                throw new ImageError.Corrupt(file, Math.min(expected, input.length()), input.length() + " bytes long here; " + whose + " has written " + expected);
+            }
+        } catch (NoSuchFileException e) {
+            throw new ImageError.Missing(file, "written by " + whose + ", and not to be seen here: images of several nodes need a directory that all of them share");
+        }
+    }
+
     private static void checkLength(Path file, long expected, StorageIo io) throws IOException {
         try (StorageIo.Input input = io.open(file)) {
             if (input.length() != expected) {

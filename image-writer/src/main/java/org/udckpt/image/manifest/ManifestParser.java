@@ -12,7 +12,9 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
@@ -30,6 +32,8 @@ public final class ManifestParser {
     private static final Pattern VERSION_LINE = Pattern.compile("udckpt-image ([1-9]\\d{0,8})");
     private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
     private static final Pattern CHECK = Pattern.compile("[0-9a-f]{32}");
+    /** In the place of a file's name in errors. */
+    static final Path REPORT = Path.of("(report of a node's part)");
     private static final int MAC_LINE = "mac ".length() + 64 + 1;
 
     private final Path file;
@@ -40,6 +44,47 @@ public final class ManifestParser {
     private ManifestParser(Path file, List<String> lines) {
         this.file = file;
         this.lines = lines;
+    }
+
+    /** A {@link PartReport}: not yet held against its own name. */
+    static PartReport part(byte[] bytes) throws ImageError {
+        if (bytes.length > PartReport.MAX_BYTES) {
+            throw new ImageError.Corrupt(REPORT, -1, bytes.length + " bytes, at most " + PartReport.MAX_BYTES + " are allowed");
+        }
+        String text = new String(bytes, StandardCharsets.US_ASCII);
+        ManifestParser parser = new ManifestParser(REPORT, Arrays.asList(text.split("\n", -1)));
+        PartReport report = parser.parsePart();
+        if (!ManifestText.part(report).equals(text)) {
+            throw new ImageError.Corrupt(REPORT, -1, "not in the form in which reports are written");
+        }
+        return report;
+    }
+
+    private PartReport parsePart() throws ImageError {
+        try {
+            if (!lines.getFirst().equals(PartReport.MAGIC + Manifest.VERSION)) {
+                throw corrupt("the first line is not '" + PartReport.MAGIC + Manifest.VERSION + "': all nodes need the same udckpt");
+            }
+            next = 1;
+            offset = lines.getFirst().length() + 1;
+            List<Manifest.Node> nodes = nodes();
+            if (nodes.size() != 1) {
+                throw corrupt(nodes.size() + " nodes in place of one");
+            }
+            long bytes = number("bytes");
+            long nanos = number("write-ns");
+            SortedSet<Long> bases = new TreeSet<>();
+            while (at("base")) {
+                bases.add(number("base"));
+            }
+            PartReport report = new PartReport(nodes.getFirst(), files(Manifest.VERSION), bytes, nanos, bases);
+            if (next != lines.size() - 1 || !lines.get(next).isEmpty()) {
+                throw corrupt("unexpected line '" + lines.get(next) + "'");
+            }
+            return report;
+        } catch (IllegalArgumentException | ArithmeticException | IndexOutOfBoundsException e) {
+            throw new ImageError.Corrupt(file, offset, "not a report: " + e.getMessage(), e);
+        }
     }
 
     static Sealed open(byte[] sealed, ImageKey key, Path file) throws ImageError {

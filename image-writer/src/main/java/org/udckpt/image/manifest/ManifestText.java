@@ -2,6 +2,7 @@ package org.udckpt.image.manifest;
 
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
@@ -29,6 +30,24 @@ public final class ManifestText {
         return new String(sealed, sealed.length - 65, 64, StandardCharsets.US_ASCII);
     }
 
+    static String part(PartReport part) {
+        StringBuilder text = new StringBuilder(PartReport.MAGIC).append(Manifest.VERSION).append('\n');
+        line(text, "node", part.node().index(), encode(part.node().host()));
+        line(text, "bytes", part.bytes());
+        line(text, "write-ns", part.writeNanos());
+        for (long base : part.bases()) {
+            line(text, "base", base);
+        }
+        files(text, part.files(), Manifest.VERSION);
+        return text.toString();
+    }
+
+    private static void files(StringBuilder text, List<Manifest.FileEntry> files, int version) {
+        for (Manifest.FileEntry f : files) {
+            line(text, "file", f.name(), f.length(), f.sha256() != null ? "sha256" : cover(version), f.sha256() != null ? f.sha256() : f.cover());
+        }
+    }
+
     static String body(Manifest m, ImageKey key) {
         StringBuilder text = new StringBuilder(MAGIC).append(m.version()).append('\n');
         line(text, "key", key.id());
@@ -54,10 +73,7 @@ public final class ManifestText {
         for (Manifest.Node node : m.nodes()) {
             line(text, "node", node.index(), encode(node.host()));
         }
-        for (Manifest.FileEntry f : m.files()) {
-            line(text, "file", f.name(), f.length(), f.sha256() != null ? "sha256" : cover(m.version()),
-                    f.sha256() != null ? f.sha256() : f.cover());
-        }
+        files(text, m.files(), m.version());
         return text.toString();
     }
 
@@ -100,7 +116,9 @@ public final class ManifestText {
         int n = 0;
         for (int i = 0; i < word.length(); i++) {
             char c = word.charAt(i);
-            if (c == '%') {
+            if (c == '%' && i + 3 > word.length()) {
+                throw new IllegalArgumentException("cut off behind '%': " + word);
+            } else if (c == '%') {
                 bytes[n++] = (byte) HexFormat.fromHexDigits(word, i + 1, i + 3);
                 i += 2;
             } else {

@@ -22,8 +22,10 @@ import org.udckpt.image.directory.Publication;
 import org.udckpt.image.directory.WriterLease;
 import org.udckpt.image.key.EncryptionSecret;
 import org.udckpt.image.key.ImageCipher;
+import org.udckpt.image.manifest.ManifestFile;
 import org.udckpt.image.manifest.ManifestParser;
 import org.udckpt.image.manifest.ManifestText;
+import org.udckpt.image.manifest.PartReport;
 import org.udckpt.image.storage.SmallFiles;
 import org.udckpt.image.storage.StorageIo;
 
@@ -53,6 +55,7 @@ public final class CheckpointWriter implements Closeable {
     private final WriterOptions options;
     private final History previous;
     private final List<NodeWriter> nodes = new ArrayList<>();
+    private final List<PartReport> reports = new ArrayList<>();
     private final List<Manifest.FileEntry> files = new ArrayList<>();
     private final List<PhaseTime> phases = new ArrayList<>();
     private final Set<String> tables = new HashSet<>(Set.of(PHASES));
@@ -114,9 +117,38 @@ public final class CheckpointWriter implements Closeable {
         if (index < 0 || !indices.add(index)) {
             throw new IllegalArgumentException("node " + index + " is negative or was begun before");
         }
-        NodeWriter node = new NodeWriter(target, new Manifest.Node(index, host), options, previous);
+        NodeWriter node = new NodeWriter(target, new Manifest.Node(index, host), options, previous == null ? null : previous.node(index));
         nodes.add(node);
         return node;
+    }
+
+    /** What another process has to know in order to write a node's part: see {@link PartWriter}. */
+    public PartOrder order() {
+        return new PartOrder(target.directory(), previous == null ? 0 : previous.newest(), target.cipher() == null ? null : target.cipher().parameters());
+    }
+
+    /**
+     * Takes in the part of a node that another process has written. Its files must be here to be seen.
+     *
+     * @throws ImageError when one is not, or is not as long as was reported, or the part needs a checkpoint that this one is not based on
+     */
+    public synchronized void add(PartReport part) throws IOException {
+        checkOpen();
+        String whose = "node " + part.node().index() + " (" + part.node().host() + ")";
+        if (!indices.add(part.node().index())) {
+            throw new IllegalArgumentException(whose + " was there before");
+        }
+        state = State.FAILED;
+        for (Manifest.FileEntry file : part.files()) {
+            ManifestFile.checkPart(target.directory().resolve(file.name()), file.length(), whose, options.storage());
+        }
+        for (long base : part.bases()) {
+            if (previous == null || !previous.knows(base)) {
+                throw new ImageError.Corrupt(target.directory(), -1, whose + " has memory in checkpoint " + base + ", which this one is not based on");
+            }
+        }
+        reports.add(part);
+        state = State.OPEN;
     }
 
     /** Writes a table of the whole job; "phases" is taken. See {@link NodeWriter#table}. */
@@ -151,14 +183,15 @@ public final class CheckpointWriter implements Closeable {
         for (NodeWriter node : nodes) {
             parts.add(node.finish());
         }
-        parts.sort(Comparator.comparingInt(part -> part.node().index()));
-        Manifest manifest = describe(info, parts);
+        parts.forEach(part -> reports.add(part.report(target.id())));
+        reports.sort(Comparator.comparingInt(part -> part.node().index()));
+        Manifest manifest = describe(info);
         String mac = publish(manifest);
         state = State.COMMITTED;
         if (options.form().incremental()) {
             SortedMap<Long, String> macs = new TreeMap<>(Map.of(target.id(), mac));
             manifest.bases().forEach(base -> macs.put(base.id(), base.mac()));
-            history = History.of(target.directory().getParent(), macs, parts);
+            history = new History(target.directory().getParent(), macs, parts);
         }
         return manifest;
     }
@@ -168,10 +201,10 @@ public final class CheckpointWriter implements Closeable {
         return history;
     }
 
-    private Manifest describe(CheckpointInfo info, List<NodePart> parts) throws IOException {
+    private Manifest describe(CheckpointInfo info) throws IOException {
         long commitBegin = System.nanoTime();
-        parts.forEach(part -> files.addAll(part.files()));
-        long writeNanos = parts.stream().mapToLong(NodePart::writeNanos).max().orElse(0);
+        reports.forEach(part -> files.addAll(part.files()));
+        long writeNanos = reports.stream().mapToLong(PartReport::writeNanos).max().orElse(0);
         options.storage().syncDirectory(target.directory());
         options.storage().syncDirectory(target.directory().getParent());
         phases.add(new PhaseTime(PhaseTime.JOB, Phase.WRITE, writeNanos));
@@ -180,12 +213,12 @@ public final class CheckpointWriter implements Closeable {
         files.sort(Comparator.comparing(Manifest.FileEntry::name));
         StopTimes stops = StopTimes.of(phases);
         SortedSet<Long> bases = new TreeSet<>();
-        parts.forEach(part -> bases.addAll(part.bases(target.id())));
+        reports.forEach(part -> bases.addAll(part.bases()));
         return new Manifest(Manifest.VERSION, target.id(), info.takenAt(), info.architecture(), options.form().integrity(), info.ranks(),
-                parts.stream().mapToLong(NodePart::bytes).sum(), files.stream().mapToLong(Manifest.FileEntry::length).sum(),
+                reports.stream().mapToLong(PartReport::bytes).sum(), files.stream().mapToLong(Manifest.FileEntry::length).sum(),
                 stops.max(), stops.median(), writeNanos, target.cipher() == null ? null : target.cipher().parameters(),
                 bases.isEmpty() ? List.of() : previous.bases(bases), new TreeMap<>(info.labels()),
-                parts.stream().map(NodePart::node).toList(), files);
+                reports.stream().map(PartReport::node).toList(), files);
     }
 
     /** Returns its MAC. */

@@ -2,7 +2,6 @@ package org.udckpt.image.write;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,47 +11,34 @@ import java.util.TreeMap;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
-import org.udckpt.image.block.Chunk;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.manifest.ManifestFile;
 import org.udckpt.image.storage.StorageIo;
 
 /**
- * What a job's newest complete checkpoint holds, page by page, so that the next one stores only what differs: 16 bytes for
- * each page of 4096 that is not zero. It lives in memory, with the writer of both; the first checkpoint of a life is a full one.
- * Immutable.
+ * What a job's newest complete checkpoint is, and what it holds of the nodes that this process writes. The pages of others are with those who
+ * write them ({@link PartWriter#pages}). Immutable.
  */
 public final class History {
     private final Path parent;
     private final SortedMap<Long, String> macs;
-    private final Map<Integer, Map<Integer, ProcessPages>> nodes;
-
-    private History(Path parent, SortedMap<Long, String> macs, Map<Integer, Map<Integer, ProcessPages>> nodes) {
-        this.parent = parent;
-        this.macs = macs;
-        this.nodes = nodes;
-    }
+    private final Map<Integer, PageHistory> nodes = new HashMap<>();
 
     /** @param macs of the checkpoint's bases and its own, by id */
-    static History of(Path parent, SortedMap<Long, String> macs, List<NodePart> parts) {
-        Map<Integer, Map<Integer, ProcessPages>> nodes = new HashMap<>();
-        for (NodePart part : parts) {
-            Map<Integer, List<HashedChunk>> byProcess = new HashMap<>();
-            for (HashedChunk chunk : part.chunks()) {
-                if (chunk.chunk().kind() == Chunk.Kind.DATA) {
-                    byProcess.computeIfAbsent(chunk.chunk().process(), _ -> new ArrayList<>()).add(chunk);
-                }
-            }
-            Map<Integer, ProcessPages> pages = new HashMap<>();
-            byProcess.forEach((process, chunks) -> pages.put(process, new ProcessPages(chunks)));
-            nodes.put(part.node().index(), pages);
-        }
-        return new History(parent, new TreeMap<>(macs), nodes);
+    History(Path parent, SortedMap<Long, String> macs, List<NodePart> parts) {
+        this.parent = parent;
+        this.macs = new TreeMap<>(macs);
+        parts.forEach(part -> nodes.put(part.node().index(), new PageHistory(newest(), part)));
     }
 
-    /** Null when the process was not there. */
-    ProcessPages pages(int node, int process) {
-        return nodes.getOrDefault(node, Map.of()).get(process);
+    /** Null when the node was not there. */
+    PageHistory node(int index) {
+        return nodes.get(index);
+    }
+
+    /** Whether a new checkpoint may have memory in the blocks of that one. */
+    boolean knows(long checkpoint) {
+        return macs.containsKey(checkpoint);
     }
 
     /** The manifest's lines about the checkpoints {@code used}. */

@@ -5,11 +5,16 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.block.Chunk;
+import org.udckpt.image.manifest.PartReport;
 
 /** What one node contributes to a checkpoint: what the manifest has to say about it, and what the next one wants to know. */
 record NodePart(Manifest.Node node, List<Manifest.FileEntry> files, long bytes, long writeNanos, List<HashedChunk> chunks) {
+    PartReport report(long checkpoint) {
+        return new PartReport(node, files, bytes, writeNanos, bases(checkpoint));
+    }
+
     /** The older checkpoints in whose blocks some of the memory is. */
-    SortedSet<Long> bases(long checkpoint) {
+    private SortedSet<Long> bases(long checkpoint) {
         SortedSet<Long> bases = new TreeSet<>();
         for (HashedChunk one : chunks) {
             if (one.chunk().kind() == Chunk.Kind.DATA && one.chunk().checkpoint() != checkpoint) {

@@ -33,7 +33,7 @@ public final class NodeWriter implements Closeable {
     private final WriteTarget target;
     private final WriterOptions options;
     private final Manifest.Node node;
-    private final History previous;
+    private final PageHistory previous;
     private final List<Manifest.FileEntry> files = new ArrayList<>();
     private final Set<String> tables = new HashSet<>(Set.of(ImageNames.CHUNKS, ImageNames.BLOCKS, LATENCY));
     private final Set<Integer> processes = new HashSet<>();
@@ -51,7 +51,7 @@ public final class NodeWriter implements Closeable {
     private Exception broken;
 
     /** @param previous what older checkpoints have; null: store everything */
-    NodeWriter(WriteTarget target, Manifest.Node node, WriterOptions options, History previous) {
+    NodeWriter(WriteTarget target, Manifest.Node node, WriterOptions options, PageHistory previous) {
         this.target = target;
         this.node = node;
         this.options = options;
@@ -120,7 +120,7 @@ public final class NodeWriter implements Closeable {
     }
 
     private ProcessPages previousPages(int process) {
-        return previous == null ? null : previous.pages(node.index(), process);
+        return previous == null ? null : previous.pages(process);
     }
 
     private List<StripeFile> selfWritersStripes() throws IOException {

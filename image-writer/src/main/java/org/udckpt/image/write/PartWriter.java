@@ -1,0 +1,94 @@
+package org.udckpt.image.write;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.ImageNames;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.key.EncryptionSecret;
+import org.udckpt.image.key.ImageCipher;
+import org.udckpt.image.manifest.PartReport;
+
+/**
+ * Writes one node's part of a checkpoint that another process, on another node, has begun and will commit.
+ *
+ * <pre>{@code
+ * byte[] order = checkpoint.order().encode();                              // there
+ * try (PartWriter part = PartWriter.open(PartOrder.decode(order), 3, "hostname", options, pages)) {
+ *     part.node().memory(pid, ranges, source);
+ *     byte[] report = part.finish().encode();                              // all of it is durable
+ *     pages = part.pages();                                                // for the next one, if this one is committed
+ * }
+ * checkpoint.add(PartReport.decode(report));                               // there again
+ * }</pre>
+ *
+ * <p>What it has written is removed by {@link CheckpointWriter#close} with all the rest, if there is no commit.
+ */
+public final class PartWriter implements Closeable {
+    private final WriteTarget target;
+    private final WriterOptions options;
+    private final NodeWriter node;
+    private PageHistory pages;
+
+    private PartWriter(WriteTarget target, Manifest.Node node, WriterOptions options, PageHistory previous) {
+        this.target = target;
+        this.options = options;
+        this.node = new NodeWriter(target, node, options, previous);
+    }
+
+    /**
+     * @param index    of the node; the checkpoint's other nodes have others
+     * @param options  as those of the checkpoint's writer
+     * @param previous what an older checkpoint has of this node, or null; left alone if it is not the one that the order names
+     * @throws ImageError.Missing when this node does not see the checkpoint's directory
+     * @throws ImageError.Locked  when it is to be encrypted with another key than this node has
+     */
+    public static PartWriter open(PartOrder order, int index, String host, WriterOptions options, PageHistory previous) throws IOException {
+        try {
+            options.storage().open(order.directory().resolve(ImageNames.WRITER)).close();
+        } catch (NoSuchFileException e) {
+            throw new ImageError.Missing(order.directory(), "not to be seen on " + host + ": images of several nodes need a directory that all of them share");
+        }
+        boolean based = previous != null && order.base() == previous.checkpoint() && options.form().incremental();
+        WriteTarget target = new WriteTarget(order.directory(), ImageNames.id(order.directory()).orElseThrow(), options.storage(), cipher(order, index, options));
+        return new PartWriter(target, new Manifest.Node(index, host), options, based ? previous : null);
+    }
+
+    private static ImageCipher cipher(PartOrder order, int index, WriterOptions options) throws ImageError {
+        EncryptionSecret secret = options.key().encryption();
+        if ((secret == null) != (order.encryption() == null)) {
+            throw new ImageError.Locked(order.directory(), secret == null ? "is to be encrypted, and this node has no key for that" : "is not to be encrypted, but this node has a key for that");
+        }
+        if (secret == null) {
+            return null;
+        }
+        ImageCipher cipher = ImageCipher.of(order.encryption(), secret, index + 1);
+        if (cipher == null) {
+            throw new ImageError.Locked(order.directory(), "is encrypted with another key than this node has");
+        }
+        return cipher;
+    }
+
+    public NodeWriter node() {
+        return node;
+    }
+
+    /** Waits for all memory; all of the part is durable then. When this throws, the checkpoint cannot be committed. */
+    public PartReport finish() throws IOException {
+        NodePart part = node.finish();
+        options.storage().syncDirectory(target.directory());
+        pages = options.form().incremental() ? new PageHistory(target.id(), part) : null;
+        return part.report(target.id());
+    }
+
+    /** For the node's next part, once the checkpoint is committed; null before {@link #finish}, and where the options do not ask for it. */
+    public PageHistory pages() {
+        return pages;
+    }
+
+    @Override
+    public void close() throws IOException {
+        node.close();
+    }
+}
