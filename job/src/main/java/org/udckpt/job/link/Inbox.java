@@ -1,0 +1,23 @@
+package org.udckpt.job.link;
+
+import org.apache.arrow.vector.VectorSchemaRoot;
+
+/**
+ * Takes what arrives at an {@link Endpoint}: from one node in order and one at a time, from several at once. A method may wait: the sender
+ * is then not answered, and sends nothing more until it is (back pressure).
+ */
+public interface Inbox {
+    /**
+     * @param from number of the node that sent it: a holder of the job's credential says so
+     * @param message at most {@link org.udckpt.job.tree.Links#MAX_MESSAGE_BYTES} long
+     */
+    void message(int from, byte[] message) throws InterruptedException;
+
+    /**
+     * A whole table; never a part of one.
+     *
+     * @param subject what the sender says that it is of
+     * @param table   validated; is closed after the return
+     */
+    void table(int from, byte[] subject, VectorSchemaRoot table) throws InterruptedException;
+}

@@ -1,0 +1,28 @@
+package org.udckpt.job.link;
+
+import java.time.Duration;
+
+/**
+ * What an {@link Endpoint} allows, and how long it waits.
+ *
+ * @param strangers        connections at once that have not yet proved to belong to the job
+ * @param strangersOfOne   of these from one address
+ * @param connections      open at once in all
+ * @param handshake        until when a connection must have proved it
+ * @param frameBytes       a gRPC message: a shipment of messages, or a record batch
+ * @param tableBytes       a whole table in memory
+ * @param queueBytes       of messages and tables that wait for one node
+ * @param messageCall      how long a shipment of messages may take until it is sent again over a new connection
+ * @param tableCall        the same of a table
+ * @param firstPause       before the second attempt to reach a node; doubled for each further one
+ * @param longestPause     between attempts
+ */
+public record Limits(int strangers, int strangersOfOne, int connections, Duration handshake, int frameBytes, long tableBytes, long queueBytes,
+        Duration messageCall, Duration tableCall, Duration firstPause, Duration longestPause) {
+    private static final int MIB = 1 << 20;
+
+    public static Limits usual() {
+        return new Limits(256, 32, 8192, Duration.ofSeconds(10), 4 * MIB, 256L * MIB, 16L * MIB, Duration.ofSeconds(10), Duration.ofSeconds(60),
+                Duration.ofMillis(50), Duration.ofSeconds(5));
+    }
+}

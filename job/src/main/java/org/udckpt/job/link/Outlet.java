@@ -1,0 +1,182 @@
+package org.udckpt.job.link;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.arrow.flight.FlightRuntimeException;
+import org.apache.arrow.vector.VectorSchemaRoot;
+import org.udckpt.job.report.Messages;
+
+/**
+ * The way to one node: a queue, and a virtual thread that ships what waits, one shipment at a time, so that order is kept. A shipment is
+ * repeated under its number, over new connections after growing pauses, until it is taken or refused for good or the outlet is closed.
+ */
+final class Outlet implements AutoCloseable {
+    private final LinkContext context;
+    private final int to;
+    private final OutletQueue queue;
+    private final Thread shipping;
+    private volatile InetSocketAddress address;
+    private volatile boolean closed;
+    private volatile Delivery delivery;
+    private long sequence;
+    private boolean outage;
+
+    /** @param address null: not known yet */
+    Outlet(LinkContext context, int to, InetSocketAddress address) {
+        this.context = context;
+        this.to = to;
+        this.address = address;
+        queue = new OutletQueue(context.limits().queueBytes());
+        shipping = Thread.ofVirtual().name("link to node " + to).start(this::ship);
+    }
+
+    void send(byte[] message) {
+        queue.offer(new Parcel.Message(message));
+    }
+
+    CompletableFuture<Void> table(byte[] subject, VectorSchemaRoot table) throws InterruptedException {
+        Parcel.Table parcel = Parcel.Table.of(subject, table);
+        if (!queue.put(parcel)) {
+            parcel.taken().completeExceptionally(new LinkClosedException(to));
+        }
+        return parcel.taken();
+    }
+
+    /** The node is, or is now, there. */
+    void reach(InetSocketAddress there) {
+        if (there.equals(address)) {
+            return;
+        }
+        address = there;
+        Delivery old = delivery;
+        if (old != null) {
+            old.close(); // the call under way fails, and is made anew
+        }
+        LockSupport.unpark(shipping);
+    }
+
+    boolean awaitEmpty(long nanos) throws InterruptedException {
+        return queue.awaitEmpty(nanos);
+    }
+
+    private void ship() {
+        try {
+            for (List<Parcel> shipment = queue.take(); !shipment.isEmpty(); shipment = queue.take()) {
+                sequence++;
+                ship(shipment);
+            }
+        } catch (InterruptedException e) {
+            // close() wants the end
+        } finally {
+            discard();
+        }
+    }
+
+    private void ship(List<Parcel> shipment) throws InterruptedException {
+        Pauses pauses = new Pauses(context.limits().firstPause(), context.limits().longestPause(), ThreadLocalRandom.current());
+        while (!closed) {
+            try {
+                if (attempt(shipment)) {
+                    returned();
+                    return;
+                }
+                outage("its address is not known");
+            } catch (FlightRuntimeException e) {
+                if (Delivery.isFinal(e)) {
+                    refused(shipment, e);
+                    return;
+                }
+                outage(e.getMessage());
+                discard();
+            } catch (RuntimeException e) { // of a table that somebody closed, or ours: it must not end the way for what follows
+                discard();
+                refused(shipment, e);
+                return;
+            }
+            LockSupport.parkNanos(pauses.next().toNanos());
+        }
+        abandon(shipment);
+    }
+
+    /** False: nobody has said yet where the node is. */
+    private boolean attempt(List<Parcel> shipment) throws InterruptedException {
+        InetSocketAddress there = address;
+        if (there == null) {
+            return false;
+        }
+        if (delivery == null) {
+            delivery = new Delivery(context, there);
+        }
+        if (shipment.getFirst() instanceof Parcel.Table table) {
+            delivery.table(envelope(List.of(table.subject())), table.table());
+            table.taken().complete(null);
+        } else {
+            delivery.messages(envelope(shipment.stream().map(parcel -> ((Parcel.Message) parcel).content()).toList()));
+        }
+        return true;
+    }
+
+    private byte[] envelope(List<byte[]> parts) {
+        return new Envelope(context.node(), context.life(), sequence, parts).encode();
+    }
+
+    private void outage(String why) {
+        if (!outage && !closed) {
+            Messages.debugTrace("node " + to + " cannot be reached", new LinkClosedException(to, why));
+        }
+        outage = true;
+    }
+
+    private void returned() {
+        long lost = queue.takeLost();
+        if (lost > 0) {
+            Messages.warn("node " + to + " was out of reach or slow for so long that " + lost + " messages to it were left out");
+        }
+        outage = false;
+    }
+
+    private void refused(List<Parcel> shipment, RuntimeException why) {
+        Messages.warn("node " + to + " does not get " + (shipment.getFirst() instanceof Parcel.Table ? "a table" : shipment.size() + " messages") + ": " + why.getMessage());
+        fail(shipment, why);
+    }
+
+    private void abandon(List<Parcel> parcels) {
+        fail(parcels, new LinkClosedException(to));
+    }
+
+    private static void fail(List<Parcel> parcels, Exception why) {
+        for (Parcel parcel : parcels) {
+            if (parcel instanceof Parcel.Table table) {
+                table.taken().completeExceptionally(why);
+            }
+        }
+    }
+
+    private void discard() {
+        Delivery old = delivery;
+        delivery = null;
+        if (old != null) {
+            old.close();
+        }
+    }
+
+    /** Ends a call that is under way; tables that were not taken fail. */
+    @Override
+    public void close() {
+        closed = true;
+        abandon(queue.close());
+        shipping.interrupt();
+        Delivery current = delivery;
+        if (current != null) {
+            current.close();
+        }
+        try {
+            shipping.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
