@@ -17,12 +17,14 @@ public final class Signals {
     static final int SIGHUP = 1;
     static final int SIGQUIT = 3;
     static final int SIGTERM = 15;
+    static final int SIGUSR1 = 10;
     // Numbers of signal(7) on x86-64.
     private static final Map<String, Integer> FORWARDED = forwarded();
     private static final String[] NAMES = {"0", "Hangup", "Interrupt", "Quit", "Illegal instruction", "Trace trap", "Aborted", "Bus error",
         "Floating point exception", "Killed", "User signal 1", "Segmentation fault", "User signal 2", "Broken pipe", "Alarm clock", "Terminated"};
 
     private static volatile IntConsumer receiver;
+    private static int kept;
     private static volatile int askedEnd;
 
     private Signals() {}
@@ -31,7 +33,7 @@ public final class Signals {
         Map<String, Integer> numbers = new LinkedHashMap<>();
         numbers.put("HUP", SIGHUP);
         numbers.put("INT", SIGINT);
-        numbers.put("USR1", 10);
+        numbers.put("USR1", SIGUSR1);
         numbers.put("USR2", 12);
         numbers.put("TERM", SIGTERM);
         return numbers;
@@ -51,6 +53,12 @@ public final class Signals {
         }
     }
 
+    /** USR1 is for this process itself, also before {@link #forward}, and never goes to the job. */
+    public static synchronized void keepUser1(Runnable action) {
+        kept = SIGUSR1;
+        Signal.handle(new Signal("USR1"), signal -> action.run());
+    }
+
     /** As {@link #forward}, between two lives of a job. */
     public static void redirect(IntConsumer to) {
         receiver = to;
@@ -60,7 +68,7 @@ public final class Signals {
         QuitSignal.take(agentLibrary, () -> deliver(SIGQUIT));
         long ignored = ignored();
         FORWARDED.forEach((name, number) -> {
-            if ((ignored >> (number - 1) & 1) == 0) {
+            if (number != kept && (ignored >> (number - 1) & 1) == 0) {
                 Signal.handle(new Signal(name), signal -> deliver(number));
             }
         });

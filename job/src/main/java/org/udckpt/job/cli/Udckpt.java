@@ -18,7 +18,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         footer = {"  demo        The main job from nothing: run, checkpoint, kill, restart on", "                other addresses, compare.",
             "  test        The whole test suite.", "  bench       Benchmarks; 'udckpt bench' lists them.", "", "docs/exit-codes.md has the exit codes."})
 public final class Udckpt implements Runnable {
-    private static final List<Class<?>> VERBS = List.of(RunCommand.class, CheckpointCommand.class, RestartCommand.class, StatusCommand.class,
+    private static final List<Class<?>> VERBS = List.of(RunCommand.class, BatchCommand.class, CheckpointCommand.class, RestartCommand.class, StatusCommand.class,
             ListCommand.class, InspectCommand.class, DiffCommand.class, VerifyCommand.class, ExportCoreCommand.class, BisectCommand.class, CheckCommand.class, ConfigCommand.class, CommandLine.HelpCommand.class);
 
     @Spec
@@ -35,7 +35,7 @@ public final class Udckpt implements Runnable {
         addVerbs(line, arguments);
         line.setExpandAtFiles(false); // @file is an argument like any other
         line.setStopAtPositional(true); // what follows the program belongs to the program
-        line.getSubcommands().forEach((name, command) -> command.setStopAtPositional(name.equals("run")));
+        line.getSubcommands().forEach((name, command) -> command.setStopAtPositional(name.equals("run") || name.equals("batch")));
         line.setExecutionExceptionHandler((exception, command, parsed) -> report(Failure.of(command.getCommandName(), exception)));
         line.setParameterExceptionHandler((exception, parsed) -> {
             Messages.configure(Arrays.stream(arguments).takeWhile(word -> !word.equals("--")).anyMatch("--log-json"::equals), false);

@@ -50,11 +50,18 @@ public final class RankEnvironment {
         all.putIfAbsent("UDCKPT_VIRTUALIZE", "1");
         switch (launch) {
             case RANKS -> putManager(all, rank);
-            case TREE -> { } // a launcher in it, if there is one, gives its own to its own ranks
+            case TREE -> keepLaunchersHome(all); // one in it, if there is one, gives its own to its own ranks
         }
         all.putIfAbsent("UCX_TLS", "ud_verbs,self");
         all.putIfAbsent("UCX_NET_DEVICES", String.join(":1,", DeviceChoice.ofHost(addresses.device(rank))) + ":1");
         return all;
+    }
+
+    /** In an allocation MPICH's mpiexec has srun start its ranks: below Slurm's daemon, out of the job. */
+    private static void keepLaunchersHome(Map<String, String> all) {
+        if (all.containsKey("SLURM_JOB_ID")) {
+            all.putIfAbsent("HYDRA_LAUNCHER", "fork");
+        }
     }
 
     private void putManager(Map<String, String> all, int rank) {

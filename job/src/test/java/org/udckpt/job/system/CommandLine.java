@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.udckpt.job.cli.ScriptedJava;
 
@@ -26,10 +27,16 @@ final class CommandLine {
 
     /** Starts it; standard output and error go to NAME.out and NAME.err of the test's directory. */
     Process start(String name, String... arguments) throws IOException {
+        return start(name, Map.of(), arguments);
+    }
+
+    /** With variables besides those of the test. */
+    Process start(String name, Map<String, String> environment, String... arguments) throws IOException {
         List<String> command = ScriptedJava.command(arguments[0]);
         command.addAll(List.of("-Xmx512m", "-Dudckpt.native=" + System.getProperty("udckpt.native"), "org.udckpt.job.Main"));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
+        builder.environment().putAll(environment);
         builder.environment().put("UDCKPT_RUNTIME", runtime().toString());
         return builder.redirectInput(Path.of("/dev/null").toFile())
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(output(name).toFile()))

@@ -1,0 +1,162 @@
+package org.udckpt.job.batch;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import org.udckpt.job.command.CommandClient;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.runtime.RuntimeDirectory;
+
+/**
+ * The end of a batch job's present turn. Warned that its time is nearly over, it takes a checkpoint and ends the job with it; one that
+ * fails is tried again while there is time. The job is queued again, also with an older checkpoint, provided that this turn brought one: else
+ * it would begin at the same place for ever.
+ */
+public final class LastCheckpoint {
+    /** Of a turn that is not the last one: EX_TEMPFAIL, for RequeueExit and its like. */
+    public static final int CODE = ExitCode.BUSY.value();
+    private static final Duration RESERVE = Duration.ofSeconds(10); // for queueing it again
+    private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+    private static final long FOREVER_DAYS = 36500;
+
+    private final Settings settings;
+    private final String name;
+    private final Optional<SlurmAllocation> allocation;
+    private final BooleanSupplier gotFurther;
+    private final AtomicBoolean warned = new AtomicBoolean();
+    private final CountDownLatch over = new CountDownLatch(1);
+    private final CompletableFuture<Boolean> taken = new CompletableFuture<>();
+    private volatile boolean queuedAgain;
+
+    /**
+     * @param name of the job
+     * @param allocation empty outside of Slurm, where its exit code alone says that it wants another turn
+     * @param gotFurther whether there is a checkpoint that was not there when this turn began
+     */
+    public LastCheckpoint(Settings settings, String name, Optional<SlurmAllocation> allocation, BooleanSupplier gotFurther) {
+        this.settings = settings;
+        this.name = name;
+        this.allocation = allocation;
+        this.gotFurther = gotFurther;
+    }
+
+    /** The time is nearly over. Returns at once; heard again, it says nothing new. */
+    public void warned() {
+        if (!warned.getAndSet(true)) {
+            Thread.ofPlatform().daemon().name("last-checkpoint").start(this::take);
+            Thread.ofPlatform().daemon().name("last-moment").start(this::watch);
+        }
+    }
+
+    private void take() {
+        Messages.info("job " + name + " was warned by USR1 that its time is nearly over: it ends with a checkpoint");
+        boolean done = false;
+        try {
+            done = untilTaken();
+        } catch (InterruptedException e) {
+            Messages.error("the last checkpoint of job " + name + " is given up", e);
+        } finally {
+            taken.complete(done);
+        }
+    }
+
+    /** False: the job ended before. */
+    private boolean untilTaken() throws InterruptedException {
+        for (Duration pause = SHORTEST_PAUSE; !attempt(); pause = longer(pause)) {
+            if (over.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static Duration longer(Duration pause) {
+        Duration twice = pause.multipliedBy(2);
+        return twice.compareTo(LONGEST_PAUSE) < 0 ? twice : LONGEST_PAUSE;
+    }
+
+    private boolean attempt() {
+        try (CommandClient client = CommandClient.connect(RuntimeDirectory.find(settings, name))) {
+            client.ask(client.request("checkpoint").put("kill", true).put("wait", true), LastCheckpoint::tell);
+            return true;
+        } catch (Failure e) {
+            if (over.getCount() > 0) { // else the job has ended by itself, which is better still
+                Messages.error("the last checkpoint: " + e.getMessage(), e);
+            }
+            return false;
+        }
+    }
+
+    private static void tell(JsonNode event) {
+        if (event.has("message")) { // the others are for progress bars
+            Messages.info(event.path("message").asText());
+        }
+    }
+
+    /** When no more time is left than it takes to queue the job again, it is queued as it is. */
+    private void watch() {
+        Optional<Instant> last = allocation.flatMap(SlurmAllocation::end).map(end -> end.minus(RESERVE));
+        try {
+            taken.get(last.map(moment -> Duration.between(Instant.now(), moment).toMillis()).orElse(TimeUnit.DAYS.toMillis(FOREVER_DAYS)), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException late) {
+            if (gotFurther.getAsBoolean()) {
+                Messages.error("there is no time left for another checkpoint of job " + name + ": it will go on from an older one", null);
+                queueAgain();
+            } else {
+                Messages.error("there is no time left for a checkpoint of job " + name + ", and none was taken in this turn: it is not queued again, for it would come no further", null);
+            }
+        } catch (InterruptedException | ExecutionException e) {
+            throw new IllegalStateException(e); // nobody interrupts, and it never completes so
+        }
+    }
+
+    /**
+     * The job's processes are gone, or Slurm is ending them.
+     *
+     * @param code the job's own
+     * @return the code to end with
+     */
+    public int ended(int code) throws InterruptedException {
+        over.countDown();
+        if (!warned.get()) {
+            return code;
+        }
+        boolean done;
+        try {
+            done = taken.get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e); // it never completes so
+        }
+        if (done) {
+            queueAgain();
+        }
+        return done || queuedAgain ? CODE : code;
+    }
+
+    private void queueAgain() {
+        if (allocation.isEmpty()) {
+            Messages.info("job " + name + " goes on from its checkpoint when the same command is given again (code " + CODE + ")");
+            return;
+        }
+        try {
+            queuedAgain = true; // before it is: Slurm kills at once
+            allocation.get().requeue();
+            Messages.info("job " + name + " is queued again, as Slurm's job " + allocation.get().id());
+        } catch (Failure e) {
+            queuedAgain = false;
+            Messages.error("Slurm did not queue job " + allocation.get().id() + " again: " + e.getMessage() + "; where RequeueExit has code " + CODE + " it does so now, else submit the same script again", e);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package org.udckpt.job.cli;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.job.agent.Signals;
+import org.udckpt.job.batch.LastCheckpoint;
+import org.udckpt.job.batch.SlurmAllocation;
+import org.udckpt.job.launch.RawText;
+import org.udckpt.job.life.Lives;
+import org.udckpt.job.life.Onlooker;
+import org.udckpt.job.life.Restart;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.ImageTables;
+import org.udckpt.job.store.JobState;
+import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.Tiers;
+import org.udckpt.process.restore.Relocation;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** {@code udckpt batch}: one turn of a job that may need several; the same command begins it and goes on with it (docs/slurm.md). */
+@Command(name = "batch", description = "Run a program in a batch script: from its newest checkpoint where there is one, and with a checkpoint at the end of its time (signal USR1).")
+final class BatchCommand implements Callable<Integer> {
+    private static final String NODES = "SLURM_JOB_NUM_NODES";
+    private static final String ONE = "1";
+
+    @Mixin
+    private CommonOptions common;
+
+    @Mixin
+    private NewJobOptions options;
+
+    @Override
+    public Integer call() throws Exception {
+        Optional<SlurmAllocation> allocation = SlurmAllocation.of(System.getenv());
+        if (allocation.isEmpty() && !options.named() && !options.placed()) {
+            throw new Failure(ExitCode.USAGE, "there is no SLURM_JOB_ID: give --dir (or --name), so that the job finds its checkpoints in its next turn");
+        }
+        requireOneNode(System.getenv().getOrDefault(NODES, ONE));
+        NewJob job = options.check(common.settings(), allocation.map(slurm -> "slurm-" + slurm.id()).orElse(null));
+        Optional<ImageLocation> newest = newest(job);
+        newest.ifPresent(image -> requireSame(job, image));
+        LastCheckpoint last = new LastCheckpoint(job.settings(), job.name(), allocation, () -> number(newest(job)) > number(newest));
+        Signals.keepUser1(last::warned);
+        int code = newest.isPresent() ? goOn(job, newest.get()) : job.run();
+        Signals.redirect(signal -> { }); // Slurm's TERM to all processes of a job that is queued again: it is ending
+        return last.ended(code);
+    }
+
+    private static void requireOneNode(String nodes) {
+        if (!nodes.equals(ONE)) {
+            throw new Failure(ExitCode.UNSUPPORTED, NODES + " is " + nodes + ", and all ranks of a job are on one node so far: submit it with --nodes=1");
+        }
+    }
+
+    private static int goOn(NewJob job, ImageLocation image) throws InterruptedException {
+        Messages.info("job " + job.name() + " goes on from " + image.entry().directory());
+        return Lives.run(job.settings(), job.installation(), image, Relocation.NONE,
+                () -> Restart.start(job.settings(), job.installation(), image, job.name(), null, Relocation.NONE, Onlooker.NONE));
+    }
+
+    /** Empty: none is complete. @throws Failure when there are only damaged ones */
+    private static Optional<ImageLocation> newest(NewJob job) {
+        try {
+            return Optional.of(ImageLocation.find(Tiers.of(job.settings()).map(Tiers::format).orElse(job.images().toString()), Keys.user(job.settings())));
+        } catch (Failure e) {
+            if (e.code() == ExitCode.NOT_FOUND) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    private static long number(Optional<ImageLocation> image) {
+        return image.map(location -> location.entry().id()).orElse(0L);
+    }
+
+    /** Who changes the command and forgets the directory does not want the old one to go on. */
+    private static void requireSame(NewJob job, ImageLocation image) {
+        JobState state;
+        try (CheckpointReader reader = image.open(Keys.user(job.settings()))) {
+            state = ImageTables.readState(reader);
+        } catch (IOException e) {
+            throw Failure.of("reading " + image.entry().directory(), e);
+        }
+        List<String> now = job.command().stream().map(RawText::shown).toList();
+        if (!state.row().words().equals(now) || state.layout().ranks() != job.layout().ranks()) {
+            throw new Failure(ExitCode.USAGE, image.entry().directory() + " is of another job (" + String.join(" ", state.row().words()) + ", " + state.layout().ranks()
+                    + (state.layout().ranks() == 1 ? " rank" : " ranks") + "), not of " + String.join(" ", now) + " with " + job.layout().ranks()
+                    + ": give another --dir, or remove that one's checkpoints");
+        }
+    }
+}

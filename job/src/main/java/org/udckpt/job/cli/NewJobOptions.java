@@ -1,0 +1,87 @@
+package org.udckpt.job.cli;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.job.config.FilePatterns;
+import org.udckpt.job.config.Installation;
+import org.udckpt.job.config.Interval;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.launch.DeviceChoice;
+import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.launch.Launch;
+import org.udckpt.job.launch.ProgramCheck;
+import org.udckpt.job.launch.RawText;
+import org.udckpt.job.life.FirstLife;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.ImageOptions;
+import org.udckpt.job.store.ImageRoom;
+import org.udckpt.job.store.Tiers;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** What {@code run} and {@code batch} are told of the job that they start. */
+final class NewJobOptions {
+    @picocli.CommandLine.Option(names = {"-n", "-np"}, paramLabel = "N", description = "number of ranks, which udckpt starts as mpiexec does; without it the program is started once, as from a shell, and may be an mpirun")
+    private Integer ranks;
+
+    @picocli.CommandLine.Option(names = "--name", description = "the job's name for other udckpt commands; default: PROGRAM-PID, with batch slurm-ID")
+    private String name;
+
+    @picocli.CommandLine.Option(names = "--dir", description = "where its checkpoints go; default: ./NAME.ckpt")
+    private String directory;
+
+    @Mixin
+    private CheckpointOptions checkpoints;
+
+    @picocli.CommandLine.Option(names = "--device", description = "soft, auto, or names of verbs devices (a,b), which the hosts take in turn")
+    private String device;
+
+    @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts on this machine, and their ranks")
+    private String hosts;
+
+    @Parameters(arity = "1..*", paramLabel = "PROGRAM [ARG...]", description = "the program, after --")
+    private List<String> command;
+
+    boolean named() {
+        return name != null;
+    }
+
+    boolean placed() {
+        return directory != null;
+    }
+
+    /**
+     * Reads and checks everything, so that what is wrong is said before anything is started.
+     *
+     * @param common the files' and the environment's settings
+     * @param otherName the job's name when none was given; null: a fresh one
+     */
+    NewJob check(Settings common, String otherName) {
+        if (directory != null) {
+            ImageLocation.directory(directory); // not an empty one
+            if (checkpoints.tiers() != null) {
+                throw new Failure(ExitCode.USAGE, "--dir and --tiers both say where checkpoints go: give one of them");
+            }
+        }
+        Settings settings = checkpoints.over(common).flag(Option.DIR, directory).flag(Option.DEVICE, device).checked();
+        if (directory != null) {
+            settings.flag(Option.TIERS, ""); // the site's
+        }
+        Launch launch = Launch.of(ranks, hosts);
+        HostLayout layout = HostLayout.parse(hosts, ranks);
+        Map<String, String> environment = RawText.environment();
+        Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"), launch);
+        FilePatterns.resolve(settings);
+        DeviceChoice.resolve(settings);
+        ImageOptions.check(settings);
+        String jobName = name != null ? name : otherName != null ? otherName : JobNames.fresh(program);
+        Path images = FirstLife.imageDirectory(settings, jobName);
+        Tiers.of(settings).ifPresent(tiers -> ImageRoom.check(tiers.slow().path(), true));
+        ImageRoom.check(images, !settings.text(Option.TIERS).isEmpty() || !settings.text(Option.DIR).isEmpty() || !(Interval.of(settings) instanceof Interval.Never));
+        return new NewJob(settings, Installation.find(settings), jobName, images, launch, layout, command, environment);
+    }
+}
