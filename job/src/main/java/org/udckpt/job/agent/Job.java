@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.CountersFile;
 import org.udckpt.address.HostAddress;
@@ -325,6 +326,11 @@ public final class Job implements AutoCloseable {
             sends += counted.udSends() + counted.rcSends();
         }
         return sends;
+    }
+
+    /** What the ranks have counted of their sends; one of a number that another process has now is not in it. */
+    public List<CountersFile.Counters> counted() {
+        return IntStream.range(0, counters.ranks()).mapToObj(counters::of).toList();
     }
 
     /** The memory that still comes in from the checkpoint from which the job was restarted. */

@@ -16,6 +16,7 @@ import org.udckpt.image.write.Phase;
 import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.command.CommandServer.Progress;
+import org.udckpt.job.metrics.Tally;
 import org.udckpt.job.pace.CheckpointCost;
 import org.udckpt.job.pace.SlowdownMeter;
 import org.udckpt.job.report.Durations;
@@ -114,6 +115,7 @@ public final class Checkpointer implements AutoCloseable {
             handedOver = true;
             return image.id();
         } catch (IOException | InterruptedException | RuntimeException e) {
+            Tally.ofThisProcess().failed();
             throw failure("checkpoint of job " + job.facts().name(), e);
         } finally {
             if (!handedOver) {
@@ -205,6 +207,7 @@ public final class Checkpointer implements AutoCloseable {
             }
             statistics.complete(write.meter());
         }
+        Tally.ofThisProcess().taken(manifest, frozen.times(), System.nanoTime() - resumed);
         CheckpointCost cost = CheckpointCost.of(manifest.stopMaxNanos(), System.nanoTime() - resumed, slowdown.written());
         listener.accept(new Taken(image.id(), resumed - manifest.stopMaxNanos(), cost));
         progress.say("write " + Durations.format(manifest.writeNanos()) + ", " + Durations.bytes(manifest.storedBytes()) + "; stop "
@@ -217,6 +220,7 @@ public final class Checkpointer implements AutoCloseable {
         try {
             finish(image, frozen, progress);
         } catch (IOException | RuntimeException e) {
+            Tally.ofThisProcess().failed();
             Failure failure = failure("checkpoint " + image.id() + " of job " + job.facts().name(), e);
             Messages.error(failure.getMessage(), failure);
         } finally {

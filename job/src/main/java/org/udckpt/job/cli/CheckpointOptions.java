@@ -74,6 +74,12 @@ final class CheckpointOptions {
             description = "a restart puts files back to what they were: keep those that it replaces beside, as NAME.udckpt-rolled-back-ID (default), or discard them")
     private String rolledBack;
 
+    @picocli.CommandLine.Option(names = "--metrics", paramLabel = "FILE", description = "keep the job's metrics in this file, as OpenMetrics (NAME.prom: as Prometheus has it)")
+    private String metrics;
+
+    @picocli.CommandLine.Option(names = "--metrics-listen", paramLabel = "[ADDRESS:]PORT", description = "answer HTTP requests for the job's metrics; default address: 127.0.0.1")
+    private String metricsListen;
+
     /** Where the job was told to put them; null: it was not. */
     String tiers() {
         return tiers;
@@ -87,7 +93,7 @@ final class CheckpointOptions {
                 .flag(Option.FULL_EVERY, fullEvery).flag(Option.COMPRESS, compress).flag(Option.INTEGRITY, integrity).flag(Option.ENCRYPT, encrypt).flag(Option.OUTSIDE, outside)
                 .flag(Option.RESTART_ON_FAILURE, restartOnFailure == null ? null : restartOnFailure.toString())
                 .flag(Option.FILES, joined(files)).flag(Option.FILES_EXCEPT, joined(filesExcept)).flag(Option.FILES_IN_STOP, filesInStop).flag(Option.FILES_LIMIT, filesLimit)
-                .flag(Option.ROLLED_BACK, rolledBack);
+                .flag(Option.ROLLED_BACK, rolledBack).flag(Option.METRICS, metrics).flag(Option.METRICS_LISTEN, metricsListen);
     }
 
     /** As a setting has several; null when there is none. */

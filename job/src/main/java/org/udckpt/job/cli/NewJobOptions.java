@@ -14,6 +14,7 @@ import org.udckpt.job.launch.Launch;
 import org.udckpt.job.launch.ProgramCheck;
 import org.udckpt.job.launch.RawText;
 import org.udckpt.job.life.FirstLife;
+import org.udckpt.job.metrics.MetricsOutputs;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.ImageLocation;
@@ -78,6 +79,7 @@ final class NewJobOptions {
         FilePatterns.resolve(settings);
         DeviceChoice.resolve(settings);
         ImageOptions.check(settings);
+        MetricsOutputs.check(settings);
         String jobName = name != null ? name : otherName != null ? otherName : JobNames.fresh(program);
         Path images = FirstLife.imageDirectory(settings, jobName);
         Tiers.of(settings).ifPresent(tiers -> ImageRoom.check(tiers.slow().path(), true));

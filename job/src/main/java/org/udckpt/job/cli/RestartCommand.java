@@ -14,6 +14,7 @@ import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.life.Lives;
 import org.udckpt.job.life.Onlooker;
 import org.udckpt.job.life.Restart;
+import org.udckpt.job.metrics.MetricsOutputs;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageOptions;
@@ -72,6 +73,7 @@ final class RestartCommand implements Callable<Integer> {
         Tiers.of(settings);
         DeviceChoice.resolve(settings);
         ImageOptions.check(settings);
+        MetricsOutputs.check(settings);
         HostLayout layout = hosts == null ? null : HostLayout.parse(hosts, null);
         ImageLocation location = ImageLocation.find(image, Keys.user(settings));
         if (checkpoints.tiers() == null && Tiers.of(settings).filter(tiers -> tiers.has(location.parent())).isEmpty()) {

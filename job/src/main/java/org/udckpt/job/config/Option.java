@@ -31,6 +31,8 @@ public enum Option {
     FILES_LIMIT("files-limit", "64G", "bytes that the files of a checkpoint may have together; it is refused above"),
     ROLLED_BACK("rolled-back", "keep", "what a restart does with files that it replaces: keep (as NAME.udckpt-rolled-back-ID) or discard"),
     ENV("env", "", "environment variables that a restarted job finds when it asks for them again: NAME=VALUE, one a line"),
+    METRICS("metrics", "", "file that always has the job's metrics, in OpenMetrics' text format; NAME.prom: in Prometheus' own; empty: none"),
+    METRICS_LISTEN("metrics-listen", "", "ADDRESS:PORT, or PORT of the loopback address, where the job's metrics can be asked for by HTTP; empty: nowhere"),
     NATIVE("native", "", "directory of libudckpt.so and udckpt-shepherd; empty: beside the classes");
 
     private final String key;

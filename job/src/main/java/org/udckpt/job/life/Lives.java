@@ -15,6 +15,7 @@ import org.udckpt.job.config.Interval;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.metrics.Tally;
 import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
@@ -111,6 +112,7 @@ public final class Lives {
             job.close();
             return false;
         }
+        Tally.ofThisProcess().lifeFailed();
         job.closeForNextLife();
         return true;
     }

@@ -12,6 +12,8 @@ import org.udckpt.job.checkpoint.Periodic;
 import org.udckpt.job.checkpoint.Pruning;
 import org.udckpt.job.config.Interval;
 import org.udckpt.job.config.Option;
+import org.udckpt.job.metrics.JobMetrics;
+import org.udckpt.job.metrics.MetricsOutputs;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Tiers;
@@ -27,6 +29,7 @@ final class Service {
 
     static void open(Job job, Path library) throws IOException {
         WriterOptions options = ImageOptions.of(job.settings());
+        MetricsOutputs metrics = job.owns(new MetricsOutputs(job.settings()));
         Optional<Drain> drain = Tiers.of(job.settings()).map(tiers -> job.owns(drain(job, tiers, options)));
         drain.ifPresent(tiered -> job.beforeNextLife(tiered::leaveToNextLife));
         HugePageRepair hugePages = job.owns(new HugePageRepair(job));
@@ -41,6 +44,7 @@ final class Service {
             job.filling().filled().thenRun(hugePages::ask); // it came in by small pages
         }
         Interval interval = Interval.of(job.settings());
+        metrics.open(() -> new JobMetrics(job, checkpointer::state, checkpointer::writing, drain.map(tiered -> tiered::state)));
         job.open(new Commands(job, checkpointer, drain));
         if (!(interval instanceof Interval.Never)) {
             job.owns(Periodic.start(job, checkpointer, interval));
