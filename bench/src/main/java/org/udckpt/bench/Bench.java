@@ -1,6 +1,7 @@
 package org.udckpt.bench;
 
 import org.udckpt.bench.model.ModelCommand;
+import org.udckpt.bench.scale.ScaleCommand;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
@@ -11,7 +12,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code udckpt bench}: what is written in Java and measures nothing by itself; the measuring ones are scripts (scripts/bench.sh). */
-@Command(name = "udckpt bench", mixinStandardHelpOptions = true, description = "Benchmarks, and what follows from them.", subcommands = ModelCommand.class)
+@Command(name = "udckpt bench", mixinStandardHelpOptions = true, description = "Benchmarks, and what follows from them.", subcommands = {ModelCommand.class, ScaleCommand.class})
 public final class Bench implements Runnable {
     @Spec
     private CommandSpec spec;

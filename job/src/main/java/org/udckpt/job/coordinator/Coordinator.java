@@ -40,6 +40,11 @@ public final class Coordinator {
         return state != State.IDLE && state != State.ENDED;
     }
 
+    /** Whether something may be begun. */
+    public boolean isReady() {
+        return state == State.IDLE;
+    }
+
     /**
      * Begins a checkpoint; {@link Owner#ended} tells its end.
      *
@@ -79,13 +84,14 @@ public final class Coordinator {
         if (state == State.MANIFEST) {
             endWanted = true;
         } else if (state != State.ENDING && state != State.ENDED) {
-            if (state == State.PHASES || state == State.SETTLING || state == State.ABORTING) {
-                ended(false, why == null ? "the job was ended" : why, now);
-            } else if (state == State.COMMITTING) {
-                ended(true, null, now);
-            }
+            State before = state;
             state = State.ENDING;
             ask(new Request(Op.END, 0, 0), now);
+            switch (before) {
+                case SETTLING, PHASES, ABORTING -> owner.ended(new Outcome(checkpoint, false, why == null ? "the job was ended" : why, calls), now);
+                case COMMITTING -> owner.ended(new Outcome(checkpoint, true, null, calls), now);
+                case IDLE, EXCHANGING, MANIFEST, ENDING, ENDED -> { }
+            }
         }
     }
 

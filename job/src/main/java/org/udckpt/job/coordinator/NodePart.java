@@ -1,6 +1,12 @@
 package org.udckpt.job.coordinator;
 
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.function.LongConsumer;
+import java.util.stream.Stream;
 import org.udckpt.job.exchange.Exchange;
+import org.udckpt.job.exchange.Fence;
+import org.udckpt.job.exchange.Shelf;
 import org.udckpt.job.tree.Call;
 import org.udckpt.job.tree.Links;
 import org.udckpt.job.tree.MalformedMessage;
@@ -12,11 +18,15 @@ import org.udckpt.job.tree.Tree;
 
 /** All of one node's parts of the protocol, joined: who drives it tells {@link #member} of messages and time, and the parts of what was done. */
 public final class NodePart implements Part {
+    private static final byte ADDRESSES = 0, KEYS = 1, FENCE = 2;
+
     private final Member member;
     private final Participant participant;
     private final Coordinator coordinator;
     private final Owner owner;
-    private Exchange exchange;
+    private Exchange addresses;
+    private Exchange keys;
+    private Fence fence;
     private long exchangeCall;
 
     /**
@@ -31,8 +41,21 @@ public final class NodePart implements Part {
     }
 
     /** For a node of a restarted job, before the first message: what takes part in EXCHANGE. */
-    public void exchange(Exchange part) {
-        exchange = part;
+    public Exchange addresses(Shelf shelf, Exchange.Local local) {
+        addresses = new Exchange(ADDRESSES, member, shelf, local);
+        return addresses;
+    }
+
+    /** For a node whose ranks are started by the job, before the first message: PMI's key-value space. */
+    public Exchange keys(Shelf shelf, Exchange.Local local) {
+        keys = new Exchange(KEYS, member, shelf, local);
+        return keys;
+    }
+
+    /** For the same nodes: PMI's barrier, at whose end all keys can be asked for that were registered before. */
+    public Fence fence(LongConsumer released) {
+        fence = new Fence(FENCE, member, released);
+        return fence;
     }
 
     public Member member() {
@@ -59,11 +82,11 @@ public final class NodePart implements Part {
             Request request = Request.of(call);
             if (request.op() != Op.EXCHANGE) {
                 participant.asked(request, call.id(), now);
-            } else if (exchange == null) {
+            } else if (addresses == null) {
                 member.answer(call.id(), "was asked for its tables, and has none", new long[0], now);
             } else {
                 exchangeCall = call.id();
-                exchange.begin(now);
+                addresses.begin(now);
             }
         } catch (MalformedMessage e) {
             member.answer(call.id(), e.getMessage(), new long[0], now);
@@ -77,16 +100,24 @@ public final class NodePart implements Part {
 
     @Override
     public void received(int from, byte[] body, long now) throws MalformedMessage {
-        if (exchange == null) {
-            throw new MalformedMessage("a table from node " + from + ", where none is exchanged");
+        ByteBuffer message = ByteBuffer.wrap(body);
+        int channel = message.hasRemaining() ? message.get() : -1;
+        if (channel == ADDRESSES && addresses != null) {
+            addresses.received(from, message, now);
+        } else if (channel == KEYS && keys != null) {
+            keys.received(from, message, now);
+        } else if (channel == FENCE && fence != null) {
+            fence.received(from, message, now);
+        } else {
+            throw new MalformedMessage("a message of channel " + channel + " from node " + from + ", where nobody listens to it");
         }
-        exchange.received(from, body, now);
     }
 
     @Override
     public void lost(int node, long now) {
-        if (exchange != null) {
-            exchange.lost(node, now);
+        exchanges().forEach(exchange -> exchange.lost(node, now));
+        if (fence != null) {
+            fence.lost(now);
         }
         if (owner != null) {
             owner.lost(node, now);
@@ -95,9 +126,14 @@ public final class NodePart implements Part {
 
     @Override
     public void attached(int parent, long now) {
-        if (exchange != null) {
-            exchange.attached(now);
+        exchanges().forEach(exchange -> exchange.attached(now));
+        if (fence != null) {
+            fence.attached(now);
         }
+    }
+
+    private Stream<Exchange> exchanges() {
+        return Stream.of(addresses, keys).filter(Objects::nonNull);
     }
 
     @Override

@@ -10,7 +10,9 @@ public final class Participant {
     private final Member member;
     private final Ranks ranks;
     private long checkpoint;
-    /** The last phase that has ended; null before the first one and after the checkpoint's end. */
+    /** From the first word of it until its end is known and done: a phase that failed may have left anything behind. */
+    private boolean open;
+    /** The last phase that has ended well; null before the first one. */
     private Op reached;
     private Request doing;
     /** Begun when {@link #doing} has ended. */
@@ -24,12 +26,12 @@ public final class Participant {
 
     /** Whether ranks may stand still for a checkpoint now. */
     public boolean isStopping() {
-        return doing != null && doing.op().ordinal() <= Op.RESUME.ordinal() || reached != null && reached.ordinal() < Op.RESUME.ordinal();
+        return open && (reached == null || reached.ordinal() < Op.RESUME.ordinal());
     }
 
     /** Number of the checkpoint whose part is durable, while the node does not know whether it was committed; else 0. */
     public long inDoubt() {
-        return reached == Op.WRITE && !isEnding() ? checkpoint : 0;
+        return open && reached == Op.WRITE && !isEnding() ? checkpoint : 0;
     }
 
     void asked(Request request, long id, long now) {
@@ -39,12 +41,16 @@ public final class Participant {
             member.answer(id, request + " " + wrong, new long[0], now);
         } else if (isDone(request)) {
             member.answer(id, null, new long[0], now);
-        } else if (request.op() == Op.END && isOpen() && inDoubt() == 0 && !isEnding()) {
-            next = request;
-            begin(new Request(Op.ABORT, checkpoint, 0), now);
+        } else if (request.op() == Op.END && open && inDoubt() == 0) {
+            next = request; // when nothing of the part is left, or it is known to stay
+            if (!isEnding()) {
+                begin(new Request(Op.ABORT, checkpoint, 0), now);
+            }
         } else if (!request.equals(doing)) { // else the coordinator asks anew, and gets the answer of what it asked before
             if (request.op() == Op.SUSPEND) {
                 checkpoint = request.checkpoint();
+                open = true;
+                reached = null;
             }
             begin(request, now);
         }
@@ -67,7 +73,7 @@ public final class Participant {
                     reached = request.op();
                 }
             }
-            case COMMIT, ABORT -> reached = null;
+            case COMMIT, ABORT -> open = failure != null;
             case END -> { }
             case EXCHANGE -> throw new IllegalStateException("an exchange of tables is no work of ranks");
         }
@@ -79,7 +85,7 @@ public final class Participant {
     }
 
     void over(String why, long now) {
-        if (inDoubt() == 0 && isOpen() && !isEnding()) {
+        if (inDoubt() == 0 && open && !isEnding()) {
             begin(new Request(Op.ABORT, checkpoint, 0), now);
         }
         ranks.over(why, inDoubt(), now);
@@ -96,14 +102,9 @@ public final class Participant {
         return doing != null && (doing.op() == Op.COMMIT || doing.op() == Op.ABORT || doing.op() == Op.END);
     }
 
-    /** Whether there is a checkpoint that has not ended. */
-    private boolean isOpen() {
-        return reached != null || doing != null && doing.op().ordinal() <= Op.WRITE.ordinal();
-    }
-
     /** An end that this node knows already, or of a checkpoint that it never heard of. */
     private boolean isDone(Request request) {
-        return (request.op() == Op.COMMIT || request.op() == Op.ABORT) && !(isOpen() && checkpoint == request.checkpoint())
+        return (request.op() == Op.COMMIT || request.op() == Op.ABORT) && !(open && checkpoint == request.checkpoint())
                 && !isEnding();
     }
 
@@ -111,7 +112,7 @@ public final class Participant {
     private String refusal(Request request) {
         Op op = request.op();
         boolean after = switch (op) {
-            case SUSPEND -> doing == null && reached == null;
+            case SUSPEND -> doing == null && !open;
             case DRAIN -> reached == Op.SUSPEND || reached == Op.DRAIN;
             case SNAPSHOT -> reached == Op.DRAIN;
             case RESUME -> reached == Op.SNAPSHOT;

@@ -10,6 +10,7 @@ import java.util.List;
 import org.udckpt.address.AddressBatch;
 import org.udckpt.address.Endpoint;
 import org.udckpt.address.TranslationTable;
+import org.udckpt.address.VerbsAddress;
 import org.udckpt.job.tree.MalformedMessage;
 
 /**
@@ -18,7 +19,6 @@ import org.udckpt.job.tree.MalformedMessage;
  */
 public final class AddressShelf implements Shelf, AutoCloseable {
     private static final int LID_SHIFT = 24;
-    private static final int QPN_MASK = 0xffffff;
 
     private final Path file;
     private TranslationTable table;
@@ -39,14 +39,16 @@ public final class AddressShelf implements Shelf, AutoCloseable {
     }
 
     @Override
-    public void add(byte[] entries) throws MalformedMessage {
+    public long[] add(byte[] entries) throws MalformedMessage {
         try {
-            for (Endpoint endpoint : AddressBatch.endpoints(entries)) {
+            List<Endpoint> endpoints = AddressBatch.endpoints(entries);
+            for (Endpoint endpoint : endpoints) {
                 if (table.count() == table.capacity() && table.byVirtual(endpoint.virtual().lid(), endpoint.virtual().qpn()).isEmpty()) {
                     grow();
                 }
                 table.put(endpoint);
             }
+            return endpoints.stream().mapToLong(endpoint -> endpoint.virtual().key()).toArray();
         } catch (IOException e) {
             throw new MalformedMessage("addresses: " + e.getMessage(), e);
         }
@@ -54,7 +56,7 @@ public final class AddressShelf implements Shelf, AutoCloseable {
 
     @Override
     public long[] missing(long[] keys) {
-        return Arrays.stream(keys).filter(key -> table.byVirtual(lid(key), qpn(key)).isEmpty()).toArray();
+        return Arrays.stream(keys).filter(key -> !isAddress(key) || table.byVirtual(lid(key), qpn(key)).isEmpty()).toArray();
     }
 
     @Override
@@ -62,7 +64,9 @@ public final class AddressShelf implements Shelf, AutoCloseable {
         List<byte[]> batches = new ArrayList<>();
         List<Endpoint> endpoints = new ArrayList<>();
         for (long key : keys) {
-            table.byVirtual(lid(key), qpn(key)).ifPresent(endpoints::add);
+            if (isAddress(key)) {
+                table.byVirtual(lid(key), qpn(key)).ifPresent(endpoints::add);
+            }
             if (endpoints.size() == AddressBatch.MOST_ENDPOINTS) {
                 batches.add(AddressBatch.endpoints(endpoints));
                 endpoints.clear();
@@ -96,11 +100,16 @@ public final class AddressShelf implements Shelf, AutoCloseable {
         }
     }
 
+    /** What a peer asks for may be anything. */
+    private static boolean isAddress(long key) {
+        return key >>> LID_SHIFT <= VerbsAddress.MAX_LID;
+    }
+
     private static int lid(long key) {
         return (int) (key >>> LID_SHIFT);
     }
 
     private static int qpn(long key) {
-        return (int) key & QPN_MASK;
+        return (int) key & VerbsAddress.MAX_QPN;
     }
 }

@@ -16,9 +16,9 @@ import org.udckpt.job.tree.MalformedMessage;
 import org.udckpt.job.tree.Member;
 
 /**
- * One node's part in the exchange of a table. Entries go up to the root, unchanged; what a node needs is asked of its parent, which asks
- * further only for what neither it nor anything below it knows, once for all who asked; answers stay on the shelves that they pass. The first
- * asks wait until all of a node's subtree has said what it has, so that they go up together.
+ * One node's part in the exchange of a table. Entries go up to the root; what a node needs is asked of its parent, which asks further only for
+ * what neither it nor anything below it knows, once for all who asked; answers stay on the shelves that they pass. The first entries and asks
+ * wait until all of a node's subtree has said what it has and needs, so that they go up in few large messages; later ones go at once.
  */
 public final class Exchange {
     /** Half a megabyte: a larger ask goes in several messages. */
@@ -48,6 +48,7 @@ public final class Exchange {
         }
     }
 
+    private final byte channel;
     private final Member member;
     private final Shelf shelf;
     private final Local local;
@@ -57,14 +58,21 @@ public final class Exchange {
     private final Map<Integer, Errand> errands = new HashMap<>();
     /** By number, what was asked of the node above and is not answered: to be asked again of another one. */
     private final Map<Integer, long[]> asked = new HashMap<>();
+    /** Keys of what is below this node, until that goes up. */
+    private final List<long[]> below = new ArrayList<>();
+    /** Nobody is below: there is nothing to gather. */
+    private final boolean leaf;
     private int lastNumber;
 
-    public Exchange(Member member, Shelf shelf, Local local) {
+    /** @param channel the first byte of its messages */
+    public Exchange(byte channel, Member member, Shelf shelf, Local local) {
+        this.channel = channel;
         this.member = member;
         this.shelf = shelf;
         this.local = local;
         this.incomplete = new HashSet<>(member.children());
         incomplete.add(member.self());
+        this.leaf = incomplete.size() == 1;
     }
 
     public void begin(long now) {
@@ -99,10 +107,9 @@ public final class Exchange {
         return 8 * (wishes + asked.values().stream().mapToLong(keys -> keys.length).sum());
     }
 
-    /** A neighbour's message. */
-    public void received(int from, byte[] body, long now) throws MalformedMessage {
+    /** A neighbour's message, behind its channel. */
+    public void received(int from, ByteBuffer message, long now) throws MalformedMessage {
         try {
-            ByteBuffer message = ByteBuffer.wrap(body);
             byte kind = message.get();
             if (from == member.parent() != (kind == ANSWER)) {
                 throw new MalformedMessage("a table's message of kind " + kind + " from node " + from + ", which is " + (from == member.parent() ? "above" : "below"));
@@ -127,7 +134,7 @@ public final class Exchange {
                 default -> throw new MalformedMessage("a table's message of kind " + kind);
             }
         } catch (BufferUnderflowException | IOException e) {
-            throw new MalformedMessage("a table's message of " + body.length + " bytes: " + e.getMessage(), e);
+            throw new MalformedMessage("a table's message of " + message.limit() + " bytes: " + e.getMessage(), e);
         }
     }
 
@@ -142,15 +149,23 @@ public final class Exchange {
     public void attached(long now) {
         asked.forEach((number, keys) -> up(number, keys, now));
         if (incomplete.isEmpty()) {
-            post(member.parent(), new byte[] {COMPLETE}, now);
+            post(member.parent(), message(COMPLETE, 0), now);
         }
     }
 
     private void keep(byte[] entries, long now) throws MalformedMessage {
-        shelf.add(entries);
+        long[] keys = shelf.add(entries);
         if (member.parent() >= 0) {
-            post(member.parent(), ByteBuffer.allocate(1 + entries.length).put(ENTRIES).put(entries).array(), now);
+            if (leaf || incomplete.isEmpty()) {
+                entriesUp(entries, now);
+            } else {
+                below.add(keys);
+            }
         }
+    }
+
+    private void entriesUp(byte[] entries, long now) {
+        post(member.parent(), message(ENTRIES, entries.length).put(entries), now);
     }
 
     private void wish(Wish wish, long now) {
@@ -165,11 +180,16 @@ public final class Exchange {
         if (!incomplete.remove(node) || !incomplete.isEmpty()) {
             return;
         }
+        long[] gathered = below.stream().flatMapToLong(Arrays::stream).sorted().distinct().toArray();
+        below.clear();
+        if (gathered.length > 0) {
+            shelf.find(gathered).forEach(entries -> entriesUp(entries, now));
+        }
         List<Wish> first = List.copyOf(queue);
         queue.clear();
         serve(first, now);
         if (member.parent() >= 0) {
-            post(member.parent(), new byte[] {COMPLETE}, now);
+            post(member.parent(), message(COMPLETE, 0), now);
         }
     }
 
@@ -194,7 +214,7 @@ public final class Exchange {
 
     private void up(int number, long[] keys, long now) {
         byte[] batch = AddressBatch.keys(keys);
-        post(member.parent(), ByteBuffer.allocate(5 + batch.length).put(ASK).putInt(number).put(batch).array(), now);
+        post(member.parent(), message(ASK, 4 + batch.length).putInt(number).put(batch), now);
     }
 
     private void answered(int number, long now) {
@@ -214,12 +234,16 @@ public final class Exchange {
         for (int i = 0; i < Math.max(1, entries.size()); i++) {
             byte[] batch = entries.isEmpty() ? new byte[0] : entries.get(i);
             boolean last = i >= entries.size() - 1;
-            post(wish.from, ByteBuffer.allocate(6 + batch.length).put(ANSWER).putInt(wish.number).put((byte) (last ? 1 : 0)).put(batch).array(), now);
+            post(wish.from, message(ANSWER, 5 + batch.length).putInt(wish.number).put((byte) (last ? 1 : 0)).put(batch), now);
         }
     }
 
-    private void post(int to, byte[] body, long now) {
-        member.post(to, body, now);
+    private ByteBuffer message(byte kind, int bytes) {
+        return ByteBuffer.allocate(2 + bytes).put(channel).put(kind);
+    }
+
+    private void post(int to, ByteBuffer message, long now) {
+        member.post(to, message.array(), now);
     }
 
     private static byte[] rest(ByteBuffer message) {

@@ -83,7 +83,8 @@ public final class Member {
 
     /** When {@link #onTimer} wants to be called next; no call, message or answer makes it later. */
     public long due() {
-        return collective == null || collective.isAnswered() || collective.deadline() - nextBeat > 0 ? nextBeat : collective.deadline();
+        boolean waits = collective != null && !over && !collective.isAnswered();
+        return waits && collective.deadline() - nextBeat < 0 ? collective.deadline() : nextBeat;
     }
 
     /** Bytes that were sent and are kept until they are acknowledged. */

@@ -8,12 +8,12 @@ import java.util.TreeMap;
 
 /**
  * The parent or a child: when it was last heard, and two streams of numbered messages, which arrive in order and once whatever the links do.
- * What is not acknowledged is sent again, from its beginning and a few at a time, and less and less often, so that a link that is only
- * slow is not flooded.
+ * What is not acknowledged is sent again, a few messages from the oldest one on and then more rarely, so that a link that is only slow is
+ * not flooded.
  */
 final class Neighbour {
     private static final int AT_ONCE = 16;
-    private static final int MOST_DOUBLINGS = 3;
+    private static final int MOST_DOUBLINGS = 1; // an ABORT that is lost with its repetition must not wait for long
     private static final int MOST_EARLY = 1 << 16;
 
     private final int node;

@@ -1,0 +1,154 @@
+package org.udckpt.bench.scale;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.udckpt.address.AddressBatch;
+import org.udckpt.address.Endpoint;
+import org.udckpt.job.coordinator.Budgets;
+import org.udckpt.job.coordinator.NodePart;
+import org.udckpt.job.exchange.AddressShelf;
+import org.udckpt.job.exchange.Exchange;
+import org.udckpt.job.exchange.Shelf;
+import org.udckpt.job.tree.Links;
+import org.udckpt.job.tree.MalformedMessage;
+import org.udckpt.job.tree.Timing;
+import org.udckpt.job.tree.Tree;
+
+/**
+ * The memory of the root in the exchange of a large job, in a JVM of its own: the real root, told by its children what the subtrees of such a job
+ * would tell, and nobody acknowledges its answers, so that it keeps them all. Arguments: ranks, ranks of a node, queue pairs of a rank, fan-out,
+ * directory in memory. Prints {@code name value} lines, in bytes where it is memory; what the children take in the same JVM is counted too.
+ */
+final class CoordinatorMemory {
+    private final Pattern pattern;
+    private final Tree whole;
+    private final NodePart root;
+    private final AddressShelf shelf;
+    private final Exchange exchange;
+    private final Tree top;
+    private final int[] sides;
+    private int answered;
+    private long answers;
+
+    private CoordinatorMemory(Pattern pattern, int fanOut, Path directory) {
+        this.pattern = pattern;
+        sides = pattern.sides();
+        whole = new Tree(pattern.nodes(), fanOut);
+        top = new Tree(1 + whole.endOfChildren(0) - whole.firstChild(0), fanOut);
+        root = new NodePart(0, 1, top, Timing.USUAL, Budgets.USUAL, (_, message) -> answers += message.length, new NoRanks(), new NoJob(), 0);
+        shelf = new AddressShelf(directory.resolve("root"), 1024, 1);
+        exchange = root.addresses(shelf, new Counting());
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        Pattern pattern = new Pattern(Integer.parseInt(arguments[0]), Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
+        new CoordinatorMemory(pattern, Integer.parseInt(arguments[3]), Path.of(arguments[4])).run();
+    }
+
+    private void run() throws IOException {
+        for (int child = 1; child < top.nodes(); child++) {
+            say(child);
+        }
+        say(exchange, List.of(0), false);
+        long waiting = exchange.waitingBytes() + root.member().waitingBytes();
+        if (answered != 1 || shelf.count() != (long) pattern.ranks() * pattern.pairs()) {
+            throw new IllegalStateException("the root has " + shelf.count() + " endpoints, and has answered itself " + answered + " times");
+        }
+        System.out.println("endpoints " + shelf.count());
+        System.out.println("answers " + answers);
+        System.out.println("kept " + waiting);
+        System.out.println("heap " + ManagementFactory.getMemoryPoolMXBeans().stream().filter(pool -> pool.getType() == MemoryType.HEAP)
+                .map(MemoryPoolMXBean::getPeakUsage).mapToLong(java.lang.management.MemoryUsage::getUsed).sum());
+        System.out.println("resident " + resident());
+        shelf.close();
+    }
+
+    /** What a child and all below it have and need. */
+    private void say(int child) {
+        Links links = (to, message) -> {
+            try {
+                root.member().onMessage(child, message, 0);
+            } catch (MalformedMessage e) {
+                throw new IllegalStateException("the root refuses what its child says", e);
+            }
+        };
+        NodePart part = new NodePart(child, 1, top, Timing.USUAL, Budgets.USUAL, links, new NoRanks(), null, 0);
+        say(part.addresses(new Nothing(), new Counting()), below(whole.firstChild(0) + child - 1), true);
+    }
+
+    private void say(Exchange by, List<Integer> nodes, boolean withRest) {
+        List<Endpoint> endpoints = new ArrayList<>();
+        BitSet own = new BitSet(pattern.ranks());
+        BitSet wanted = new BitSet(pattern.ranks());
+        for (int node : nodes) {
+            if (endpoints.size() + pattern.perNode() * pattern.pairs() > AddressBatch.MOST_ENDPOINTS) {
+                by.register(AddressBatch.endpoints(endpoints), 0);
+                endpoints.clear();
+            }
+            endpoints.addAll(pattern.endpoints(node));
+            own.set(pattern.firstRank(node), pattern.endOfRanks(node));
+            for (int rank = pattern.firstRank(node); rank < pattern.endOfRanks(node); rank++) {
+                pattern.partners(rank, sides, wanted::set);
+            }
+        }
+        by.register(AddressBatch.endpoints(endpoints), 0);
+        wanted.andNot(own);
+        by.ask(wanted.stream().mapToObj(rank -> rank).flatMapToLong(rank -> java.util.stream.IntStream.range(0, pattern.pairs())
+                .mapToLong(pair -> pattern.virtual(rank, pair).key())).toArray(), 0);
+        by.complete(0);
+    }
+
+    /** A node of the whole tree and all below it. */
+    private List<Integer> below(int top) {
+        List<Integer> nodes = new ArrayList<>();
+        for (int first = top, end = top + 1; first < end; first = whole.firstChild(first), end = whole.endOfChildren(end - 1)) {
+            for (int node = first; node < end; node++) {
+                nodes.add(node);
+            }
+        }
+        return nodes;
+    }
+
+    private static long resident() throws IOException {
+        String line = Files.readAllLines(Path.of("/proc/self/status")).stream().filter(text -> text.startsWith("VmHWM:")).findFirst().orElseThrow();
+        return 1024 * Long.parseLong(line.replaceAll("[^0-9]", ""));
+    }
+
+    private final class Counting implements Exchange.Local {
+        @Override
+        public void begin(long now) { }
+
+        @Override
+        public void answered(int number, long[] absent, long now) {
+            answered++;
+            if (absent.length > 0) {
+                throw new IllegalStateException(absent.length + " addresses are known to nobody");
+            }
+        }
+    }
+
+    /** A child's table, of which only its messages matter here. */
+    private static final class Nothing implements Shelf {
+        @Override
+        public long[] add(byte[] entries) {
+            return new long[0];
+        }
+
+        @Override
+        public long[] missing(long[] keys) {
+            return keys;
+        }
+
+        @Override
+        public List<byte[]> find(long[] keys) {
+            throw new UnsupportedOperationException("nobody is below");
+        }
+    }
+}

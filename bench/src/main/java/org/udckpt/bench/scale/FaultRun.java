@@ -1,0 +1,211 @@
+package org.udckpt.bench.scale;
+
+import java.util.HashSet;
+import java.util.Random;
+import java.util.Set;
+import org.udckpt.job.coordinator.Budgets;
+import org.udckpt.job.coordinator.NodePart;
+import org.udckpt.job.coordinator.Op;
+import org.udckpt.job.coordinator.Outcome;
+import org.udckpt.job.coordinator.Owner;
+import org.udckpt.job.coordinator.Request;
+import org.udckpt.job.tree.Tally;
+import org.udckpt.job.tree.Timing;
+import org.udckpt.job.tree.Tree;
+
+/** Some checkpoints of a small job in which things go wrong, all of it drawn from one seed. */
+public final class FaultRun {
+    private static final long MS = 1_000_000;
+    private static final Timing TIMING = new Timing(100 * MS, 300 * MS, 400 * MS);
+    private static final Budgets BUDGETS = new Budgets(400 * MS, 400 * MS, 400 * MS, 400 * MS, 600 * MS, 500 * MS, 400 * MS);
+    private static final int CHECKPOINTS = 3;
+    private static final long SPAN = 1000 * MS;
+    private static final long HANG = 700 * MS;
+    /** A message of which one in twenty is lost has come by then: it was repeated five times. */
+    private static final long REPEATED = 3000 * MS;
+
+    private final Random random;
+    private final Tree tree;
+    private final World world;
+    private final FaultPlan plan;
+    private final Ledger ledger;
+    private final long bound;
+    private final boolean reliable;
+    private final boolean endsOnLoss;
+    private final long[] sent;
+    private final long[] received;
+    private final boolean[] failing;
+    private final boolean[] hanging;
+    private final Set<FaultPlan.Fault> done = new HashSet<>();
+    private int committed;
+    private int aborted;
+    private long begun;
+    private long lastFault;
+
+    public FaultRun(long seed) {
+        random = new Random(seed);
+        int nodes = 2 + (random.nextInt(8) == 0 ? random.nextInt(69) : random.nextInt(12));
+        tree = new Tree(nodes, random.nextBoolean() ? 2 : 2 + random.nextInt(7));
+        plan = new FaultPlan(random, nodes, TIMING.lease(), SPAN);
+        world = new World(nodes, NetworkModel.GIGABIT, plan);
+        reliable = random.nextBoolean();
+        endsOnLoss = random.nextBoolean();
+        // A pause may come on top; twice, when one follows another.
+        bound = BUDGETS.suspend() + BUDGETS.drain() + BUDGETS.snapshot() + BUDGETS.resume() + (tree.depth() + 2L) * (TIMING.lease() + TIMING.beat()) + 12 * TIMING.lease();
+        ledger = new Ledger(world, bound);
+        sent = new long[nodes];
+        received = new long[nodes];
+        failing = new boolean[nodes];
+        hanging = new boolean[nodes];
+    }
+
+    /** How many checkpoints were committed. */
+    public int committed() {
+        return committed;
+    }
+
+    public int aborted() {
+        return aborted;
+    }
+
+    /** @throws RuntimeException if something happened that must not */
+    public void run() {
+        for (int node = 0; node < tree.nodes(); node++) {
+            int self = node;
+            world.events().at(random.nextLong(TIMING.beat()), () -> world.start(self,
+                    new NodePart(self, 1, tree, TIMING, BUDGETS, world.links(self), new SimulatedRanks(self, world, new Behaviour()), self == 0 ? new Job() : null, world.now())));
+        }
+        world.afterEvent(ledger::check);
+        world.events().at(TIMING.start(), () -> world.later(0, 0, this::checkpoint));
+        for (FaultPlan.Fault fault : plan.faults()) {
+            if (fault.trigger() == null) {
+                world.events().at(TIMING.start() + fault.delay(), () -> happens(fault));
+            }
+        }
+        if (reliable) {
+            world.events().at(0, this::traffic);
+        }
+        long rest = (tree.depth() + 2L) * (TIMING.lease() + TIMING.beat()) + BUDGETS.settle() + HANG + (plan.loses() ? REPEATED : 0);
+        while (world.now() < Math.max(Math.max(TIMING.start() + SPAN, lastFault), ledger.lastEvent()) + rest) {
+            world.events().runUntil(world.now() + TIMING.lease());
+        }
+        ledger.atRest();
+    }
+
+    @Override
+    public String toString() {
+        return tree + (reliable ? ", reliable connections, " : ", datagrams, ") + (endsOnLoss ? "ends" : "goes on") + " after a loss; " + plan;
+    }
+
+    private void checkpoint() {
+        if (begun < CHECKPOINTS && world.node(0).coordinator().isReady()) {
+            world.node(0).coordinator().checkpoint(++begun, world.now());
+        }
+    }
+
+    /** The job's own messages, on connections that lose nothing as long as both ends live. */
+    private void traffic() {
+        int from = random.nextInt(tree.nodes());
+        int to = random.nextInt(tree.nodes());
+        if (!ledger.isStopped(from) && !ledger.isEnded(from) && !world.isDead(from)) {
+            sent[from]++;
+            ledger.underWay(1);
+            world.events().at(world.now() + random.nextLong(20 * MS), () -> {
+                received[to]++;
+                ledger.underWay(-1);
+            });
+        }
+        if (world.now() < TIMING.start() + SPAN) {
+            world.events().at(world.now() + random.nextLong(2 * MS), this::traffic);
+        }
+    }
+
+    private void happens(FaultPlan.Fault fault) {
+        lastFault = Math.max(lastFault, world.now() + fault.lasts());
+        switch (fault.kind()) {
+            case KILL -> {
+                world.kill(fault.node());
+                ledger.dead(fault.node());
+            }
+            case PAUSE -> world.pause(fault.node(), fault.lasts());
+            case PARTITION -> plan.partition(fault.node(), tree.nodes(), world.now() + fault.lasts());
+            case FAIL -> failing[fault.node()] = true;
+            case HANG -> hanging[fault.node()] = true;
+        }
+    }
+
+    private final class Behaviour implements SimulatedRanks.Behaviour {
+        @Override
+        public long duration(int node, Op op) {
+            if (op.needsAll() && hanging[node]) {
+                hanging[node] = false;
+                return HANG;
+            }
+            return random.nextLong(op == Op.WRITE ? 150 * MS : 10 * MS);
+        }
+
+        @Override
+        public void begun(int node, Request request) {
+            for (FaultPlan.Fault fault : plan.faults()) {
+                if (fault.trigger() == request.op() && fault.checkpoint() == request.checkpoint() && fault.witness() == node && done.add(fault)) {
+                    world.events().at(world.now() + fault.delay(), () -> happens(fault));
+                }
+            }
+            ledger.begun(node, request);
+        }
+
+        @Override
+        public String ended(int node, Request request) {
+            if (request.op().needsAll() && failing[node]) {
+                failing[node] = false;
+                return "the simulation wants it to fail";
+            }
+            ledger.ended(node, request);
+            return null;
+        }
+
+        @Override
+        public long[] counts(int node) {
+            return new long[] {sent[node], received[node]};
+        }
+    }
+
+    private final class Job implements Owner {
+        @Override
+        public void commit(long checkpoint, long now) {
+            boolean fails = random.nextInt(10) == 0;
+            world.later(0, random.nextLong(20 * MS), () -> {
+                if (!fails) {
+                    ledger.committed(checkpoint);
+                }
+                world.later(0, random.nextLong(5 * MS), () -> world.node(0).coordinator().manifest(checkpoint, fails ? "the disk is full" : null, world.now()));
+            });
+        }
+
+        @Override
+        public void ended(Outcome outcome, long now) {
+            ledger.outcome(outcome);
+            if (outcome.committed()) {
+                committed++;
+            } else {
+                aborted++;
+            }
+            world.later(0, random.nextLong(100 * MS), FaultRun.this::checkpoint);
+        }
+
+        @Override
+        public void exchanged(Tally tally, long now) {
+            throw new IllegalStateException("nobody has asked for an exchange of tables");
+        }
+
+        @Override
+        public void jobEnded(Tally tally, long now) {}
+
+        @Override
+        public void lost(int node, long now) {
+            if (endsOnLoss) {
+                world.node(0).coordinator().end(now);
+            }
+        }
+    }
+}

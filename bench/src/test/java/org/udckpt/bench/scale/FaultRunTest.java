@@ -1,0 +1,28 @@
+package org.udckpt.bench.scale;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+/** Thousands of small jobs in which nodes die, hang, are cut off, and messages are lost, doubled and late. */
+class FaultRunTest {
+    private static final int SEEDS = 3000;
+
+    @Test
+    void noCheckpointIsMixedAndNobodyWaitsForEver() {
+        int committed = 0;
+        int aborted = 0;
+        for (long seed = 0; seed < SEEDS; seed++) {
+            FaultRun run = new FaultRun(seed);
+            try {
+                run.run();
+            } catch (RuntimeException e) {
+                throw new AssertionError("seed " + seed + ", " + run + ": " + e.getMessage(), e);
+            }
+            committed += run.committed();
+            aborted += run.aborted();
+        }
+        // The faults must neither be so many that nothing is committed, nor so few that nothing fails.
+        assertTrue(committed > SEEDS && aborted > SEEDS / 2, committed + " committed, " + aborted + " aborted");
+    }
+}

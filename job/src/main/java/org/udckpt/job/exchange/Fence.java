@@ -1,0 +1,135 @@
+package org.udckpt.job.exchange;
+
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.util.BitSet;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.LongConsumer;
+import org.udckpt.job.tree.MalformedMessage;
+import org.udckpt.job.tree.Member;
+
+/**
+ * One node's part in barriers that begin below: a node has entered when all of its ranks have, and all are released when all nodes have entered. What
+ * was posted before, also entries of an {@link Exchange}, is at the root by then. Who has entered is said as a set of nodes, so that one that comes by
+ * two ways is one. With a lost node no barrier ends any more: its ranks will not come.
+ */
+public final class Fence {
+    private static final byte ENTERED = 1, RELEASED = 2;
+    private static final int HEADER_BYTES = 10;
+
+    private final byte channel;
+    private final Member member;
+    private final LongConsumer released;
+    private final Set<Integer> heardOf = new HashSet<>();
+    private final BitSet inside = new BitSet();
+    private int number = 1;
+
+    /**
+     * @param channel  the first byte of its messages
+     * @param released is told the time when all have entered; another barrier may be entered then
+     */
+    public Fence(byte channel, Member member, LongConsumer released) {
+        this.channel = channel;
+        this.member = member;
+        this.released = released;
+    }
+
+    /** All ranks of this node have entered. */
+    public void enter(long now) {
+        if (inside.get(member.self())) {
+            throw new IllegalStateException("node " + member.self() + " has entered barrier " + number + " already");
+        }
+        inside.set(member.self());
+        check(now);
+    }
+
+    /** A neighbour's message, behind its channel. */
+    public void received(int from, ByteBuffer message, long now) throws MalformedMessage {
+        try {
+            byte kind = message.get();
+            int of = message.getInt();
+            if (from == member.parent() != (kind == RELEASED) || kind != RELEASED && kind != ENTERED) {
+                throw new MalformedMessage("a barrier's message of kind " + kind + " from node " + from);
+            }
+            if (kind == RELEASED) {
+                release(of, now);
+            } else if (of < number) {
+                post(from, RELEASED, of, new BitSet(), now); // it comes from a node above that is lost, and has not heard of it
+            } else if (of == number) {
+                inside.or(nodes(message));
+                heardOf.add(from);
+                check(now);
+            } else {
+                throw new MalformedMessage("node " + from + " has entered barrier " + of + ", and " + number + " is not over");
+            }
+        } catch (BufferUnderflowException e) {
+            throw new MalformedMessage("a barrier's message breaks off", e);
+        }
+    }
+
+    /** A node is lost. */
+    public void lost(long now) {
+        check(now);
+    }
+
+    /** There is another node above. */
+    public void attached(long now) {
+        check(now);
+    }
+
+    private void check(long now) {
+        if (!inside.get(member.self())) {
+            return;
+        }
+        if (member.parent() < 0) {
+            if (inside.cardinality() == member.tree().nodes()) {
+                release(number, now);
+            }
+        } else if (heardOf.containsAll(member.children())) {
+            post(member.parent(), ENTERED, number, inside, now);
+        }
+    }
+
+    private void release(int of, long now) {
+        if (of != number) {
+            return;
+        }
+        number++;
+        inside.clear();
+        heardOf.clear();
+        for (int child : member.children()) {
+            post(child, RELEASED, of, new BitSet(), now);
+        }
+        released.accept(now);
+    }
+
+    /** Channel, kind, barrier, then the set: words of 64 nodes from the first one that is not 0 on, with its place before them. */
+    private void post(int to, byte kind, int of, BitSet nodes, long now) {
+        int first = Math.max(0, nodes.nextSetBit(0)) / Long.SIZE;
+        long[] words = nodes.toLongArray();
+        ByteBuffer message = ByteBuffer.allocate(HEADER_BYTES + Long.BYTES * Math.max(0, words.length - first));
+        message.put(channel).put(kind).putInt(of).putInt(first);
+        for (int word = first; word < words.length; word++) {
+            message.putLong(words[word]);
+        }
+        member.post(to, message.array(), now);
+    }
+
+    private BitSet nodes(ByteBuffer message) throws MalformedMessage {
+        int first = message.getInt();
+        int most = (member.tree().nodes() + Long.SIZE - 1) / Long.SIZE;
+        if (first < 0 || message.remaining() % Long.BYTES != 0 || first + message.remaining() / Long.BYTES > most) {
+            throw new MalformedMessage("a barrier's nodes from word " + first + " on in " + message.remaining() + " bytes");
+        }
+        long[] words = new long[first + message.remaining() / Long.BYTES];
+        for (int word = first; word < words.length; word++) {
+            words[word] = message.getLong();
+        }
+        BitSet nodes = BitSet.valueOf(words);
+        if (nodes.length() > member.tree().nodes()) {
+            throw new MalformedMessage("node " + (nodes.length() - 1) + " of " + member.tree().nodes() + " has entered a barrier");
+        }
+        return nodes;
+    }
+}

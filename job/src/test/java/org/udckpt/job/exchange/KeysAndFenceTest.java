@@ -1,0 +1,149 @@
+package org.udckpt.job.exchange;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.udckpt.job.coordinator.Budgets;
+import org.udckpt.job.coordinator.NodePart;
+import org.udckpt.job.coordinator.Ranks;
+import org.udckpt.job.coordinator.Request;
+import org.udckpt.job.tree.MalformedMessage;
+import org.udckpt.job.tree.Timing;
+import org.udckpt.job.tree.Tree;
+import org.udckpt.job.tree.Wires;
+
+/** PMI's put, barrier and get over many nodes, with links that lose, double and mix up messages. */
+class KeysAndFenceTest {
+    private static final int RUNS = 150;
+    private static final int FENCES = 3;
+    private static final Timing TIMING = new Timing(10, 1000, 1000);
+
+    private static final Ranks NO_RANKS = new Ranks() {
+        @Override
+        public void begin(Request request, long now) {
+            throw new IllegalStateException(request + " was not asked for");
+        }
+
+        @Override
+        public void over(String why, long inDoubt, long now) {
+            throw new IllegalStateException(why);
+        }
+    };
+
+    /** One node: in each round it puts a pair, waits for all, and gets some of the others' pairs. */
+    private final class Node implements Exchange.Local {
+        private final int number;
+        private final NodePart part;
+        private final KeyShelf shelf = new KeyShelf();
+        private final Exchange keys;
+        private final Fence fence;
+        private final ArrayDeque<List<String>> asked = new ArrayDeque<>();
+        private int rounds;
+        private int answers;
+
+        Node(int number, Tree tree) {
+            this.number = number;
+            part = new NodePart(number, 1, tree, TIMING, Budgets.USUAL, wires.links(number), NO_RANKS, null, 0);
+            keys = part.keys(shelf, this);
+            fence = part.fence(this::released);
+            wires.put(number, part.member());
+        }
+
+        void begin() {
+            keys.complete(wires.now());
+            enter();
+        }
+
+        private void enter() {
+            KeyShelf.entries(Map.of(key(rounds, number), "value of " + key(rounds, number))).forEach(entries -> keys.register(entries, wires.now()));
+            entered[rounds]++;
+            fence.enter(wires.now());
+        }
+
+        private void released(long now) {
+            assertEquals(nodes.size(), entered[rounds], "seed " + seed + ": node " + number + " was let go before all had come");
+            List<String> wanted = List.of(key(rounds, random.nextInt(nodes.size())), key(random.nextInt(rounds + 1), random.nextInt(nodes.size())), "nobody's " + number);
+            asked.addLast(wanted);
+            keys.ask(wanted.stream().mapToLong(KeyShelf::number).toArray(), now);
+            if (++rounds < FENCES) {
+                enter();
+            }
+        }
+
+        @Override
+        public void begin(long now) {
+            throw new IllegalStateException("no tables are exchanged");
+        }
+
+        /** In the order of the questions, since links keep it and all go the same way. */
+        @Override
+        public void answered(int question, long[] absent, long now) {
+            List<String> wanted = asked.removeFirst();
+            assertArrayEquals(new long[] {KeyShelf.number("nobody's " + number)}, absent, "seed " + seed);
+            for (String key : wanted.subList(0, 2)) {
+                assertEquals("value of " + key, shelf.get(key), "seed " + seed);
+            }
+            answers++;
+        }
+    }
+
+    private final List<Node> nodes = new ArrayList<>();
+    private final int[] entered = new int[FENCES];
+    private Wires wires;
+    private Random random;
+    private long seed;
+
+    @Test
+    void allComeBeforeOneIsLetGoAndWhatTheyPutIsFound() throws MalformedMessage {
+        for (seed = 0; seed < RUNS; seed++) {
+            random = new Random(seed);
+            Tree tree = new Tree(1 + random.nextInt(40), 2 + random.nextInt(6));
+            wires = new Wires(random, tree.nodes(), random.nextInt(3) * 0.1, random.nextInt(3) * 0.2);
+            nodes.clear();
+            Arrays.fill(entered, 0);
+            for (int node = 0; node < tree.nodes(); node++) {
+                nodes.add(new Node(node, tree));
+            }
+            List<Node> late = new ArrayList<>(nodes);
+            for (int steps = 0; steps < 5000 && nodes.stream().anyMatch(node -> node.answers < FENCES); steps++) {
+                if (!late.isEmpty()) {
+                    late.remove(random.nextInt(late.size())).begin();
+                }
+                wires.step(5);
+            }
+            for (Node node : nodes) {
+                assertEquals(FENCES, node.answers, "seed " + seed + ", " + tree + ": node " + node.number);
+            }
+        }
+    }
+
+    @Test
+    void pairsComeBackAsTheyWereAndNoKeyIsPutTwice() throws MalformedMessage {
+        KeyShelf shelf = new KeyShelf();
+        for (byte[] entries : KeyShelf.entries(Map.of("a", "1", "b", "", "\u00fc", "\u4e2d"))) {
+            shelf.add(entries);
+            shelf.add(entries); // a repetition is no second put
+        }
+        assertEquals("1", shelf.get("a"));
+        assertEquals("", shelf.get("b"));
+        assertEquals("\u4e2d", shelf.get("\u00fc"));
+        assertNull(shelf.get("c"));
+        byte[] other = KeyShelf.entries(Map.of("a", "2")).getFirst();
+        assertTrue(assertThrows(MalformedMessage.class, () -> shelf.add(other)).getMessage().contains("'a'"));
+        assertThrows(MalformedMessage.class, () -> shelf.add(new byte[] {0, 1, 'x', 0, 0, 1, 0}));
+    }
+
+    private static String key(int round, int node) {
+        return "card-" + round + "-" + node;
+    }
+}
