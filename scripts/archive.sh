@@ -12,7 +12,7 @@ done
 archive_after() {
     # shellcheck disable=SC2046 # flags are words
     timeout -k 5 300 "$java_home/bin/java" $(java_flags run) -XX:AOTCacheOutput="$archive" -Dudckpt.root="$root" \
-        -Dudckpt.native="$root/native/target/cmake" -cp "$(class_path)" "$@" >"$log" 2>&1 </dev/null && [ -f "$archive" ]
+        -Dudckpt.native="$native" -cp "$(class_path)" "$@" >"$log" 2>&1 </dev/null && [ -f "$archive" ]
 }
 
 require_jdk
@@ -28,7 +28,7 @@ rm -f "$archive"
 # Before the archive is made, which fits these jars alone.
 "$java_home/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$(class_path)" org.udckpt.job.archive.OldClasses "$root/job/target/lib" >"$log" 2>&1 ||
     { cat "$log" >&2; exit 70; }
-mpi_program=$root/native/target/cmake/programs/restart_clock # none where there is no MPI
+mpi_program=$native/programs/restart_clock # none where there is no MPI
 [ -x "$mpi_program" ] || mpi_program=
 # Where no process may be traced (a container that builds), the commands alone.
 archive_after org.udckpt.job.archive.Training "$work" ${mpi_program:+"$mpi_program"} || archive_after org.udckpt.job.Main status ||

@@ -1,5 +1,9 @@
 # Runs one of our Java programs in place of this shell, so that its pid is ours and signals reach it.
 
+# Where things are in the source tree; an installation has them elsewhere (installed.sh).
+native=$root/native/target/cmake
+more_classes=:$root/bench/target/classes
+
 # The flags that the code needs are defined once, in the root pom.
 needed_flags() { sed -n 's:.*<udckpt.jvm>\(.*\)</udckpt.jvm>.*:\1:p' "$root/pom.xml"; }
 
@@ -59,6 +63,6 @@ run_java() {
     set_locale
     set_thread_signal
     # shellcheck disable=SC2046 # flags are words
-    exec "$java_home/bin/java" $(java_flags "$verb") $(archive_flags) -Dudckpt.root="$root" -Dudckpt.native="$root/native/target/cmake" \
-        -cp "$(class_path):$root/bench/target/classes" "$class" "$@"
+    exec "$java_home/bin/java" $(java_flags "$verb") $(archive_flags) -Dudckpt.root="$root" -Dudckpt.native="$native" \
+        -cp "$(class_path)$more_classes" "$class" "$@"
 }

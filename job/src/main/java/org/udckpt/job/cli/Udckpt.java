@@ -16,7 +16,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(name = "udckpt", mixinStandardHelpOptions = true, version = "udckpt 0.1.0",
         description = "Checkpoint and restart of unmodified MPI jobs over InfiniBand verbs.",
         footer = {"  demo        The main job from nothing: run, checkpoint, kill, restart on", "                other addresses, compare.",
-            "  test        The whole test suite.", "  bench       Benchmarks; 'udckpt bench' lists them.", "", "docs/exit-codes.md has the exit codes."})
+            "  test        The whole test suite.", "  install     Put what runs below a prefix, for others.",
+            "  bench       Benchmarks; 'udckpt bench' lists them.", "", "docs/exit-codes.md has the exit codes."})
 public final class Udckpt implements Runnable {
     private static final List<Class<?>> VERBS = List.of(RunCommand.class, BatchCommand.class, CheckpointCommand.class, RestartCommand.class, StatusCommand.class,
             ListCommand.class, InspectCommand.class, DiffCommand.class, VerifyCommand.class, ExportCoreCommand.class, BisectCommand.class, CheckCommand.class, ConfigCommand.class, CommandLine.HelpCommand.class);

@@ -1,0 +1,63 @@
+# `udckpt install PREFIX`: what runs without this tree, Maven and a compiler (docs/install.md).
+
+# install_below PREFIX
+install_below() {
+    [ $# = 1 ] && [ -n "$1" ] && [ "${1#-}" = "$1" ] || die 64 "usage: $0 install PREFIX"
+    local prefix home next version
+    umask 022 # it is for others too
+    mkdir -p "$1/lib" || die 77 "$1 cannot be made"
+    prefix=$(readlink -f "$1")
+    home=$prefix/lib/udckpt
+    case $prefix in *[\ :]*) die 64 "ranks could not preload the library from $prefix: LD_PRELOAD ends a name at a space or colon; give another prefix" ;; esac
+    [ ! -e "$home" ] || die 64 "there is an installation in $prefix already, which checkpoints may need that were taken with it:" \
+        "give each version a prefix of its own, or remove $home"
+    version=$(sed -n '0,/<version>/s:.*<version>\(.*\)</version>.*:\1:p' "$root/pom.xml")
+    next=$(mktemp -d "$prefix/lib/.udckpt.XXXXXX") # complete, or not there
+    # shellcheck disable=SC2064 # now: at the exit the name means nothing any more
+    trap "rm -rf '$next'" EXIT
+    mkdir -p "$next/java" "$next/scripts"
+    install -m 755 "$native/libudckpt.so" "$native/libudckpt-agent.so" "$native/libdisni.so" "$native/udckpt-shepherd" "$next"
+    install -m 644 "$root"/job/target/*.jar "$root"/job/target/lib/*.jar "$next/java"
+    install -m 644 "$root"/scripts/{say,jdk,java,installed}.sh "$next/scripts"
+    needed_flags >"$next/jvm-flags"
+    printf '%s\n' "$java_home" >"$next/jdk"
+    chmod 755 "$next" "$next/java" "$next/scripts"
+    chmod 644 "$next/jvm-flags" "$next/jdk"
+    install_shared "$prefix" "$version"
+    mv -T "$next" "$home"
+    trap - EXIT
+    archive_installed "$home"
+    install -D -m 755 "$root/scripts/installed-udckpt" "$prefix/bin/udckpt"
+    say "installed udckpt $version: $prefix/bin/udckpt; modulefile: module use $prefix/share/modulefiles"
+}
+
+install_shared() {
+    local prefix=$1 version=$2 file
+    for file in "$root"/docs/*.md "$root/README.md"; do
+        install -D -m 644 "$file" "$prefix/share/doc/udckpt/${file##*/}"
+    done
+    install -D -m 755 "$root/share/slurm/job.sh" "$prefix/share/udckpt/slurm/job.sh"
+    install -D -m 644 /dev/null "$prefix/share/modulefiles/udckpt/$version"
+    sed -e "s:@PREFIX@:$prefix:g" -e "s:@VERSION@:$version:g" "$root/share/modulefile" >"$prefix/share/modulefiles/udckpt/$version"
+}
+
+# An archive of classes is good for the class path alone that it was made with. Where none can be made commands start more slowly.
+archive_installed() {
+    (
+        root=$1
+        # shellcheck source=/dev/null
+        . "$root/scripts/java.sh"
+        # shellcheck source=/dev/null
+        . "$root/scripts/installed.sh"
+        work=$(mktemp -d)
+        export UDCKPT_RUNTIME=$work/runtime UDCKPT_KEY_FILE=$work/key
+        remember_limits
+        set_locale
+        set_thread_signal
+        # shellcheck disable=SC2046 # flags are words
+        timeout -k 5 300 "$java_home/bin/java" $(java_flags run) -XX:AOTCacheOutput="$archive" -Dudckpt.root="$root" -Dudckpt.native="$native" \
+            -cp "$(class_path)" org.udckpt.job.archive.Training "$work" >"$work/log" 2>&1 </dev/null && [ -f "$archive" ] ||
+            say "the classes could not be archived, so commands start more slowly: $(tail -1 "$work/log")"
+        rm -rf "$work"
+    )
+}

@@ -1,0 +1,30 @@
+# In the form of Spack 1.0 and later; docs/install.md says how to use it from a clone.
+from spack_repo.builtin.build_systems.generic import Package
+
+from spack.package import *
+
+
+class Udckpt(Package):
+    """Checkpoints and restarts unmodified MPI jobs that talk InfiniBand verbs, in user space."""
+
+    # Its source is the clone: spack develop --path
+    version("0.1.0")
+
+    depends_on("c", type="build")
+    depends_on("cmake@3.25:", type="build")
+    depends_on("gmake", type="build")
+    depends_on("maven@3.8:", type="build")
+    depends_on("openjdk@25", type=("build", "run"))
+    depends_on("bash", type=("build", "run"))
+    depends_on("rdma-core")
+    depends_on("xxhash", type="build")
+    depends_on("openssl", type="build")  # libcrypto.a
+
+    requires("platform=linux", msg="it captures processes of Linux")
+    requires("target=x86_64:", msg="it captures processes of x86-64")
+
+    def setup_build_environment(self, env):
+        env.set("JAVA_HOME", self.spec["openjdk"].prefix)
+
+    def install(self, spec, prefix):
+        Executable(join_path(self.stage.source_path, "udckpt"))("install", prefix)
