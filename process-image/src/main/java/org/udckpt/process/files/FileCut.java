@@ -1,5 +1,6 @@
 package org.udckpt.process.files;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -24,6 +25,7 @@ public final class FileCut implements AutoCloseable {
     /** What is smaller is copied sooner than cloned: a clone waits for the file's unwritten pages. */
     static final long CLONED_FROM = 1 << 20;
     private static final int LARGEST = 3;
+    private static final Duration MOST = Duration.ofSeconds(30);
 
     private final FileRequest request;
     private final LongSupplier ids;
@@ -34,10 +36,17 @@ public final class FileCut implements AutoCloseable {
     private final Set<String> aliases = new HashSet<>();
     private final Set<String> leftOut = new HashSet<>();
     private final Set<Long> cannotClone = new HashSet<>();
+    private final Patience patience;
     private long left;
 
     /** @param ids gives a new id with each call */
     public FileCut(FileRequest request, LongSupplier ids, Prefixes before) {
+        this(request, ids, before, MOST);
+    }
+
+    /** @param most so long may {@link #cut} take */
+    FileCut(FileRequest request, LongSupplier ids, Prefixes before, Duration most) {
+        this.patience = new Patience(most);
         this.request = request;
         this.ids = ids;
         this.before = before;
@@ -138,9 +147,13 @@ public final class FileCut implements AutoCloseable {
     /**
      * Finds the named files, and gets hold of all content. The job stands still; nothing of it has been changed.
      *
-     * @throws FilesRefused naming the file
+     * @throws FilesRefused naming the file; also when that takes too long
      */
     public void cut() {
+        patience.with(this::getHold);
+    }
+
+    private void getHold() {
         request.except().forEach(pattern -> others.add(new JobFile.Named(pattern.toString(), true)));
         for (PathPattern pattern : request.named()) {
             others.add(new JobFile.Named(pattern.toString(), false));
@@ -159,6 +172,7 @@ public final class FileCut implements AutoCloseable {
 
     private boolean found(Folder folder, String name, Files.Stat stat) {
         String path = folder.below(name);
+        patience.at(path);
         if (!found.add(path)) {
             return true; // two patterns name it
         }
@@ -205,6 +219,7 @@ public final class FileCut implements AutoCloseable {
     }
 
     private void hold(Candidate c) {
+        patience.at(c.path);
         long id = c.id != 0 ? c.id : ids.getAsLong();
         boolean appends = c.written && !c.overwritable;
         boolean likelyWritten = c.mapped || c.written && c.size() < CLONED_FROM || request.hot().contains(c.path);
@@ -310,6 +325,6 @@ public final class FileCut implements AutoCloseable {
 
     @Override
     public void close() {
-        candidates.values().forEach(Candidate::close);
+        patience.afterwards(() -> candidates.values().forEach(Candidate::close));
     }
 }
