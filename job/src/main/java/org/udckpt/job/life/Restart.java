@@ -142,7 +142,7 @@ public final class Restart {
                 job.owns(onlooker.debugger()).choose(processes);
                 job.terminal(onlooker.debugger()::hasTerminal);
             }
-            restore(job, all, processes, location.entry().name());
+            putBackAndRestore(job, all, processes);
             Messages.info("the ranks run: " + phases);
             Service.open(job, installation.library());
             return job;
@@ -181,12 +181,12 @@ public final class Restart {
         }
     }
 
-    private void restore(Job job, Contents all, ImageProcesses processes, String checkpoint) throws IOException, InterruptedException {
+    private void putBackAndRestore(Job job, Contents all, ImageProcesses processes) throws IOException, InterruptedException {
         if (onlooker.trial() != null) {
             restore(job, all, processes); // the files stay as they are; it gets changes of its own
             return;
         }
-        try (RestartFiles files = RestartFiles.putBack(job, all.image(), all.memory(), checkpoint)) {
+        try (RestartFiles files = RestartFiles.putBack(job, all.image(), all.memory(), reader.directory())) {
             phases.reached("files");
             restore(job, all, processes);
             files.stay();

@@ -1,5 +1,6 @@
 package org.udckpt.job.life;
 
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
@@ -24,22 +25,30 @@ final class RestartFiles implements AutoCloseable {
     private static final long EXACT = 100_000;
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss").withZone(ZoneId.systemDefault());
 
+    private final OneRestart alone;
     private final Rollback rollback;
 
-    private RestartFiles(Rollback rollback) {
+    private RestartFiles(OneRestart alone, Rollback rollback) {
+        this.alone = alone;
         this.rollback = rollback;
     }
 
-    static RestartFiles putBack(Job job, JobImage image, List<MemorySource> memory, String checkpoint) {
+    /** @param checkpoint its directory */
+    static RestartFiles putBack(Job job, JobImage image, List<MemorySource> memory, Path checkpoint) {
         goOnSaving(job, image);
-        Rollback rollback = Rollback.prepare(image, memory, new RollbackRequest(checkpoint, job.settings().keepsRolledBack(), JobFiles.foreign(job), "",
-                CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid()).identities()));
-        RestartFiles files = new RestartFiles(rollback);
+        OneRestart alone = OneRestart.of(checkpoint.getParent());
         try {
-            rollback.swap();
-            return files;
+            Rollback rollback = Rollback.prepare(image, memory, new RollbackRequest(checkpoint.getFileName().toString(), job.settings().keepsRolledBack(), JobFiles.foreign(job), "",
+                    CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid()).identities()));
+            try {
+                rollback.swap();
+                return new RestartFiles(alone, rollback);
+            } catch (RuntimeException e) {
+                rollback.close();
+                throw e;
+            }
         } catch (RuntimeException e) {
-            files.close();
+            alone.close();
             throw e;
         }
     }
@@ -66,6 +75,7 @@ final class RestartFiles implements AutoCloseable {
     /** The job runs with them. */
     void stay() {
         rollback.commit();
+        alone.close();
         rollback.leftovers().forEach(left -> Messages.warn("what the rolled-back files were could not all be removed: " + left));
         List<RolledBack> report = rollback.report();
         report.stream().limit(MOST_LINES).forEach(file -> Messages.info(line(file)));
@@ -96,6 +106,8 @@ final class RestartFiles implements AutoCloseable {
     /** Without {@link #stay} before, all files are put as they were. */
     @Override
     public void close() {
-        rollback.close();
+        try (alone) {
+            rollback.close();
+        }
     }
 }

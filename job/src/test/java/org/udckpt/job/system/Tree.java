@@ -94,6 +94,15 @@ final class Tree implements AutoCloseable {
         begin(List.of("restart", file("images").toString(), "--name", "tree"));
     }
 
+    /** The exit code of a restart that must not succeed, and what it has said. */
+    int refusedRestart() throws Exception {
+        return commands.run("refused", AWAIT_SECONDS, "restart", file("images").toString(), "--name", "tree");
+    }
+
+    String refusal() throws IOException {
+        return commands.printed("refused");
+    }
+
     private void begin(List<String> words) throws IOException {
         lives++;
         life = commands.start(name(), words.toArray(String[]::new));
