@@ -1,5 +1,7 @@
 package org.udckpt.process.files;
 
+import org.udckpt.process.linux.Files;
+
 /**
  * What a restart has done to one file. Sizes in bytes, times in nanoseconds since 1970.
  *
@@ -16,5 +18,16 @@ public record RolledBack(String path, What what, long fromSize, long fromModifie
         MADE_SINCE,
         /** Its content is not in the image; what had been appended was cut off. */
         CUT
+    }
+
+    /** @param now what was there; null: nothing */
+    static RolledBack from(Files.Stat now, String path, long toSize, long toModifiedNs) {
+        return now == null ? new RolledBack(path, What.PUT_BACK, 0, 0, toSize, toModifiedNs, null)
+                : new RolledBack(path, What.REPLACED, now.size(), now.modified(), toSize, toModifiedNs, null);
+    }
+
+    /** The same; what was there is found there. */
+    RolledBack keptAs(String there) {
+        return new RolledBack(path, what, fromSize, fromModifiedNs, toSize, toModifiedNs, there);
     }
 }

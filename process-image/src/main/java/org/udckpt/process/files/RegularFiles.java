@@ -1,0 +1,94 @@
+package org.udckpt.process.files;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.JobFile;
+import org.udckpt.process.model.MemorySource;
+
+/** Compares the files on disk with those of the checkpoint, and writes those that differ: beside them, so that nothing has changed yet. */
+final class RegularFiles {
+    private final String checkpoint;
+    private final Folders folders;
+    private final Changes changes;
+    private final ExecutorService workers;
+    private final Map<Long, MemorySource> contents = new HashMap<>();
+    /** Those that differ in their attributes at most. */
+    private final Map<JobFile.RegularFile, Folders.Place> same = new HashMap<>();
+    private long fresh;
+
+    /** @param changes gets a step for each that differs */
+    RegularFiles(String checkpoint, List<MemorySource> memory, Folders folders, Changes changes, ExecutorService workers) {
+        this.checkpoint = checkpoint;
+        this.folders = folders;
+        this.changes = changes;
+        this.workers = workers;
+        memory.stream().filter(source -> !source.process()).forEach(source -> contents.put(source.id(), source));
+    }
+
+    /** @throws FilesChanged something else is in its place */
+    void prepare(JobFile.RegularFile file) {
+        Folders.Place place = folders.place(file.path());
+        Files.Stat now = place.stat();
+        if (now != null && now.type() != Files.Stat.REGULAR) {
+            throw new FilesChanged(file.path() + " was a file at the checkpoint, and now is " + (now.type() == Files.Stat.DIRECTORY ? "a directory" : "something else") + "; move it away");
+        }
+        if (now != null && isThe(file, now)) {
+            return;
+        }
+        SavedContent content = new SavedContent(contents.get(file.id()), file.size(), file.path());
+        if (now != null && now.size() == file.size() && isIn(content, place)) {
+            same.put(file, place);
+        } else {
+            changes.add(written(file, place, content), RolledBack.from(now, file.path(), file.size(), file.modifiedNs()));
+        }
+    }
+
+    /** With the content of the checkpoint already. */
+    Map<JobFile.RegularFile, Folders.Place> same() {
+        return same;
+    }
+
+    /** Nobody has written to it, nor changed its mode. */
+    private static boolean isThe(JobFile.RegularFile file, Files.Stat now) {
+        return file.changedNs() != 0 && now.device() == file.device() && now.inode() == file.inode() && now.size() == file.size() && now.modified() == file.modifiedNs()
+                && now.changed() == file.changedNs() && file.cut() != JobFile.Cut.APPENDED && file.cut() != JobFile.Cut.GROWN;
+    }
+
+    private static boolean isIn(SavedContent content, Folders.Place place) {
+        long opened = place.folder().tryOpenFile(place.name(), Syscall.O_RDONLY);
+        if (opened < 0) {
+            return false; // it cannot be read: it is put aside, which the directory permits or not
+        }
+        try {
+            return content.isIn((int) opened);
+        } finally {
+            Files.close((int) opened);
+        }
+    }
+
+    private Step written(JobFile.RegularFile file, Folders.Place place, SavedContent content) {
+        String name = null;
+        long fd = place.folder().tryNameless();
+        if (fd == -LinuxError.EOPNOTSUPP || fd == -LinuxError.EISDIR || fd == -LinuxError.ENOENT) { // no O_TMPFILE there (open(2))
+            do {
+                name = KeptName.fresh(++fresh);
+                fd = place.folder().tryOpenFile(name, Syscall.O_RDWR | Syscall.O_CREAT | Syscall.O_EXCL);
+            } while (fd == -LinuxError.EEXIST); // of a restart that was killed
+        }
+        int opened = (int) LinuxError.check(fd, "make a file beside " + file.path() + ", to put it back");
+        Step step = new Step.PutFile(place, checkpoint, opened, name);
+        try {
+            content.writeTo(opened, workers);
+            Attributes.set(opened, file.path(), file.uid(), file.gid(), file.mode(), file.modifiedNs());
+            return step;
+        } catch (RuntimeException e) {
+            step.discard();
+            throw e;
+        }
+    }
+}
