@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.agent.Signals;
 import org.udckpt.job.batch.LastCheckpoint;
@@ -44,11 +45,10 @@ final class BatchCommand implements Callable<Integer> {
         }
         requireOneNode(System.getenv().getOrDefault(NODES, ONE));
         NewJob job = options.check(common.settings(), allocation.map(slurm -> "slurm-" + slurm.id()).orElse(null));
-        Optional<ImageLocation> newest = newest(job);
-        newest.ifPresent(image -> requireSame(job, image));
-        LastCheckpoint last = new LastCheckpoint(job.settings(), job.name(), allocation, () -> number(newest(job)) > number(newest));
+        List<ImageLocation> images = complete(job);
+        LastCheckpoint last = new LastCheckpoint(job.settings(), job.name(), allocation, () -> newest(complete(job)) > newest(images));
         Signals.keepUser1(last::warned);
-        int code = newest.isPresent() ? goOn(job, newest.get()) : job.run();
+        int code = images.isEmpty() ? job.run() : goOn(job, images);
         Signals.redirect(signal -> { }); // Slurm's TERM to all processes of a job that is queued again: it is ending
         return last.ended(code);
     }
@@ -59,26 +59,40 @@ final class BatchCommand implements Callable<Integer> {
         }
     }
 
-    private static int goOn(NewJob job, ImageLocation image) throws InterruptedException {
-        Messages.info("job " + job.name() + " goes on from " + image.entry().directory());
-        return Lives.run(job.settings(), job.installation(), image, Relocation.NONE,
-                () -> Restart.start(job.settings(), job.installation(), image, job.name(), null, Relocation.NONE, Onlooker.NONE));
+    /** From the newest that can be read: nobody is there who could choose another one. */
+    private static int goOn(NewJob job, List<ImageLocation> images) throws InterruptedException {
+        for (ImageLocation image : images) {
+            try {
+                requireSame(job, image);
+                Messages.info("job " + job.name() + " goes on from " + image.entry().directory());
+                return Lives.run(job.settings(), job.installation(), image, Relocation.NONE,
+                        () -> Restart.start(job.settings(), job.installation(), image, job.name(), null, Relocation.NONE, Onlooker.NONE));
+            } catch (Failure e) {
+                if (e.code() != ExitCode.CORRUPT || image.equals(images.getLast())) {
+                    throw e;
+                }
+                Messages.error(e.getMessage() + "; the one before is tried", e);
+            }
+        }
+        throw new IllegalArgumentException("no image");
     }
 
-    /** Empty: none is complete. @throws Failure when there are only damaged ones */
-    private static Optional<ImageLocation> newest(NewJob job) {
+    /** The newest first; empty when there is none yet. @throws Failure when there are only damaged ones */
+    private static List<ImageLocation> complete(NewJob job) {
+        String place = Tiers.of(job.settings()).map(Tiers::format).orElse(job.images().toString());
         try {
-            return Optional.of(ImageLocation.find(Tiers.of(job.settings()).map(Tiers::format).orElse(job.images().toString()), Keys.user(job.settings())));
+            ImageLocation.find(place, Keys.user(job.settings()));
         } catch (Failure e) {
             if (e.code() == ExitCode.NOT_FOUND) {
-                return Optional.empty();
+                return List.of();
             }
             throw e;
         }
+        return ImageLocation.all(place, Keys.user(job.settings())).stream().filter(image -> image.entry().state() == Catalogue.State.COMPLETE).toList().reversed();
     }
 
-    private static long number(Optional<ImageLocation> image) {
-        return image.map(location -> location.entry().id()).orElse(0L);
+    private static long newest(List<ImageLocation> images) {
+        return images.isEmpty() ? 0 : images.getFirst().entry().id();
     }
 
     /** Who changes the command and forgets the directory does not want the old one to go on. */

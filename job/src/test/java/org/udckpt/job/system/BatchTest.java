@@ -182,6 +182,21 @@ class BatchTest {
     }
 
     @Test
+    void whereTheNewestCheckpointIsDamagedTheOneBeforeItIsTaken() throws Exception {
+        Process first = batch(COUNTS);
+        awaitRunning();
+        checkpoint();
+        warn(first);
+        assertEnds(first, WANTS_ANOTHER_TURN);
+        RestartOnFailureTest.damage(directory.resolve("slurm-7.ckpt/ckpt-0002"));
+        finish();
+        assertEnds(batch(COUNTS), 0);
+        assertTrue(commands.printed("job").contains("goes on from " + directory.resolve("slurm-7.ckpt/ckpt-0001")), commands.printed("job"));
+        assertEquals("begun\nover\n", output());
+        good = true;
+    }
+
+    @Test
     void moreThanOneNodeIsRefused() throws Exception {
         assertEnds(batch(Map.of("SLURM_JOB_ID", "7", "SLURM_JOB_NUM_NODES", "2"), COUNTS), 69);
         good = true;

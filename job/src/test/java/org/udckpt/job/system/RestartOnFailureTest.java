@@ -45,7 +45,7 @@ class RestartOnFailureTest {
         }
     }
 
-    private static void damage(Path checkpoint) throws IOException {
+    static void damage(Path checkpoint) throws IOException {
         Path threads;
         try (var files = Files.walk(checkpoint)) {
             threads = files.filter(file -> file.getFileName().toString().endsWith(".threads.arrow")).findFirst().orElseThrow();
