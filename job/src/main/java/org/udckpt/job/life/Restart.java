@@ -138,6 +138,7 @@ public final class Restart {
             Contents all = join(contents);
             phases.reached("tables");
             ImageProcesses processes = new ImageProcesses(location.entry().name(), all.image().processes(), all.ranks());
+            Restorer.checkRights(all.image(), processes::name);
             if (onlooker.debugger() != null) {
                 job.owns(onlooker.debugger()).choose(processes);
                 job.terminal(onlooker.debugger()::hasTerminal);

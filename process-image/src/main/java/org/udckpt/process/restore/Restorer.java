@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.MonotonicClock;
@@ -56,6 +57,16 @@ public final class Restorer {
         this.handles = new Handles(1 + Math.max(2, image.descriptors().stream().mapToInt(Descriptor::fd).max().orElse(2)));
         this.tree = new ProcessTree(image, target, owners, new TerminalObjects(image.terminals(), handles));
         this.lazy = LazyProcesses.plan(image.processes(), this::regionsOf, privateContents, lazyFrom, target);
+    }
+
+    /**
+     * Whether this process may give the job's threads their users and capabilities. To be asked before files are put back; {@link #restore} asks again.
+     *
+     * @param naming {@link RestoreTarget#name}
+     * @throws RestoreException naming the process; another user may
+     */
+    public static void checkRights(JobImage image, Function<ProcessState, String> naming) {
+        Credentials.check(image, new Owners(image, naming));
     }
 
     /** As {@link #restore(JobImage, List, RestoreTarget, long)}, with all memory in place before the start. */
