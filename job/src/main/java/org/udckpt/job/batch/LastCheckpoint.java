@@ -111,14 +111,22 @@ public final class LastCheckpoint {
         try {
             taken.get(last.map(moment -> Duration.between(Instant.now(), moment).toMillis()).orElse(TimeUnit.DAYS.toMillis(FOREVER_DAYS)), TimeUnit.MILLISECONDS);
         } catch (TimeoutException late) {
+            withoutLastCheckpoint();
+        } catch (InterruptedException | ExecutionException e) {
+            throw new IllegalStateException(e); // nobody interrupts, and it never completes so
+        }
+    }
+
+    private void withoutLastCheckpoint() {
+        try {
             if (gotFurther.getAsBoolean()) {
                 Messages.error("there is no time left for another checkpoint of job " + name + ": it will go on from an older one", null);
                 queueAgain();
             } else {
                 Messages.error("there is no time left for a checkpoint of job " + name + ", and none was taken in this turn: it is not queued again, for it would come no further", null);
             }
-        } catch (InterruptedException | ExecutionException e) {
-            throw new IllegalStateException(e); // nobody interrupts, and it never completes so
+        } catch (Failure e) {
+            Messages.error("there is no time left for a checkpoint of job " + name + ", and whether there is an older one cannot be told: " + e.getMessage(), e);
         }
     }
 
@@ -139,7 +147,7 @@ public final class LastCheckpoint {
         } catch (ExecutionException e) {
             throw new IllegalStateException(e); // it never completes so
         }
-        if (done) {
+        if (done && !queuedAgain) {
             queueAgain();
         }
         return done || queuedAgain ? CODE : code;
