@@ -76,11 +76,14 @@ public final class AddressBatch {
             throw new IllegalArgumentException(endpoints.size() + " endpoints in one batch");
         }
         byte[] rows = write(ENDPOINTS, endpoints.size(), root -> {
+            IntVector ranks = ints(root, "rank");
+            IntVector virtual = ints(root, "virtual_qpn");
+            IntVector real = ints(root, "real_qpn");
             for (int row = 0; row < endpoints.size(); row++) {
                 Endpoint endpoint = endpoints.get(row);
-                ints(root, "rank").setSafe(row, endpoint.rank());
-                ints(root, "virtual_qpn").setSafe(row, endpoint.virtual().qpn());
-                ints(root, "real_qpn").setSafe(row, endpoint.real().qpn());
+                ranks.setSafe(row, endpoint.rank());
+                virtual.setSafe(row, endpoint.virtual().qpn());
+                real.setSafe(row, endpoint.real().qpn());
             }
         });
         List<Host> hosts = hosts(endpoints);
@@ -112,6 +115,9 @@ public final class AddressBatch {
         List<Endpoint> endpoints = new ArrayList<>();
         Iterator<Host> next = hosts.iterator();
         read(ENDPOINTS, bytes, 4, length, rows -> {
+            IntVector ranks = ints(rows, "rank");
+            IntVector virtual = ints(rows, "virtual_qpn");
+            IntVector real = ints(rows, "real_qpn");
             Host host = null;
             int end = 0;
             for (int row = 0; row < rows.getRowCount(); row++) {
@@ -125,7 +131,7 @@ public final class AddressBatch {
                     }
                     end = Math.addExact(end, host.rows);
                 }
-                endpoints.add(new Endpoint(ints(rows, "rank").get(row), at(host.virtual, ints(rows, "virtual_qpn").get(row)), at(host.real, ints(rows, "real_qpn").get(row))));
+                endpoints.add(new Endpoint(ranks.get(row), at(host.virtual, virtual.get(row)), at(host.real, real.get(row))));
             }
         });
         return endpoints;
@@ -142,9 +148,11 @@ public final class AddressBatch {
             }
         }
         return write(KEYS, runs.size(), root -> {
+            BigIntVector first = (BigIntVector) root.getVector("first");
+            IntVector count = ints(root, "count");
             for (int row = 0; row < runs.size(); row++) {
-                ((BigIntVector) root.getVector("first")).setSafe(row, runs.get(row)[0]);
-                ints(root, "count").setSafe(row, (int) runs.get(row)[1]);
+                first.setSafe(row, runs.get(row)[0]);
+                count.setSafe(row, (int) runs.get(row)[1]);
             }
         });
     }
@@ -153,10 +161,12 @@ public final class AddressBatch {
     public static long[] keys(byte[] bytes) throws IOException {
         List<LongStream> runs = new ArrayList<>();
         read(KEYS, bytes, 0, bytes.length, rows -> {
+            BigIntVector firsts = (BigIntVector) rows.getVector("first");
+            IntVector counts = ints(rows, "count");
             long keys = 0;
             for (int row = 0; row < rows.getRowCount(); row++) {
-                long first = ((BigIntVector) rows.getVector("first")).get(row);
-                int count = ints(rows, "count").get(row);
+                long first = firsts.get(row);
+                int count = counts.get(row);
                 keys += count;
                 if (first < 0 || first > Long.MAX_VALUE - MOST_KEYS || count < 1 || keys > MOST_KEYS) {
                     throw new IOException("a run of %d keys from 0x%x".formatted(count, first));

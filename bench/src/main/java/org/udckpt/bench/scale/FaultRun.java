@@ -1,6 +1,8 @@
 package org.udckpt.bench.scale;
 
 import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.udckpt.job.coordinator.Budgets;
@@ -9,11 +11,13 @@ import org.udckpt.job.coordinator.Op;
 import org.udckpt.job.coordinator.Outcome;
 import org.udckpt.job.coordinator.Owner;
 import org.udckpt.job.coordinator.Request;
+import org.udckpt.job.exchange.Exchange;
+import org.udckpt.job.exchange.KeyShelf;
 import org.udckpt.job.tree.Tally;
 import org.udckpt.job.tree.Timing;
 import org.udckpt.job.tree.Tree;
 
-/** Some checkpoints of a small job in which things go wrong, all of it drawn from one seed. */
+/** A restart's exchange of tables, in half of the runs, and some checkpoints of a small job in which things go wrong, all of it drawn from one seed. */
 public final class FaultRun {
     private static final long MS = 1_000_000;
     private static final Timing TIMING = new Timing(100 * MS, 300 * MS, 400 * MS);
@@ -32,11 +36,13 @@ public final class FaultRun {
     private final long bound;
     private final boolean reliable;
     private final boolean endsOnLoss;
+    private final boolean exchanges;
     private final long[] sent;
     private final long[] received;
     private final boolean[] failing;
     private final boolean[] hanging;
     private final Set<FaultPlan.Fault> done = new HashSet<>();
+    private boolean exchanged;
     private int committed;
     private int aborted;
     private long begun;
@@ -50,6 +56,7 @@ public final class FaultRun {
         world = new World(nodes, NetworkModel.GIGABIT, plan);
         reliable = random.nextBoolean();
         endsOnLoss = random.nextBoolean();
+        exchanges = random.nextBoolean();
         // A pause may come on top; twice, when one follows another.
         bound = BUDGETS.suspend() + BUDGETS.drain() + BUDGETS.snapshot() + BUDGETS.resume() + (tree.depth() + 2L) * (TIMING.lease() + TIMING.beat()) + 12 * TIMING.lease();
         ledger = new Ledger(world, bound);
@@ -68,15 +75,19 @@ public final class FaultRun {
         return aborted;
     }
 
+    /** Whether an exchange of tables ended well. */
+    public boolean exchanged() {
+        return exchanged;
+    }
+
     /** @throws RuntimeException if something happened that must not */
     public void run() {
         for (int node = 0; node < tree.nodes(); node++) {
             int self = node;
-            world.events().at(random.nextLong(TIMING.beat()), () -> world.start(self,
-                    new NodePart(self, 1, tree, TIMING, BUDGETS, world.links(self), new SimulatedRanks(self, world, new Behaviour()), self == 0 ? new Job() : null, world.now())));
+            world.events().at(random.nextLong(TIMING.beat()), () -> start(self));
         }
         world.afterEvent(ledger::check);
-        world.events().at(TIMING.start(), () -> world.later(0, 0, this::checkpoint));
+        world.events().at(TIMING.start(), () -> world.later(0, 0, exchanges ? () -> world.node(0).coordinator().exchange(world.now()) : this::checkpoint));
         for (FaultPlan.Fault fault : plan.faults()) {
             if (fault.trigger() == null) {
                 world.events().at(TIMING.start() + fault.delay(), () -> happens(fault));
@@ -95,6 +106,12 @@ public final class FaultRun {
     @Override
     public String toString() {
         return tree + (reliable ? ", reliable connections, " : ", datagrams, ") + (endsOnLoss ? "ends" : "goes on") + " after a loss; " + plan;
+    }
+
+    private void start(int self) {
+        NodePart part = new NodePart(self, 1, tree, TIMING, BUDGETS, world.links(self), new SimulatedRanks(self, world, new Behaviour()), self == 0 ? new Job() : null, world.now());
+        new Peers(self, part);
+        world.start(self, part);
     }
 
     private void checkpoint() {
@@ -120,6 +137,15 @@ public final class FaultRun {
         }
     }
 
+    private void bringsAbout(int witness, Request begun) {
+        for (FaultPlan.Fault fault : plan.faults()) {
+            boolean its = fault.checkpoint() == begun.checkpoint() || begun.op() == Op.EXCHANGE;
+            if (fault.trigger() == begun.op() && its && fault.witness() == witness && done.add(fault)) {
+                world.events().at(world.now() + fault.delay(), () -> happens(fault));
+            }
+        }
+    }
+
     private void happens(FaultPlan.Fault fault) {
         lastFault = Math.max(lastFault, world.now() + fault.lasts());
         switch (fault.kind()) {
@@ -131,6 +157,42 @@ public final class FaultRun {
             case PARTITION -> plan.partition(fault.node(), tree.nodes(), world.now() + fault.lasts());
             case FAIL -> failing[fault.node()] = true;
             case HANG -> hanging[fault.node()] = true;
+        }
+    }
+
+    /** What one node's ranks have and need in an exchange: a pair each, and those of some others. Texts in place of addresses, whose tables would be large. */
+    private final class Peers implements Exchange.Local {
+        private final int node;
+        private final NodePart part;
+        private final KeyShelf shelf = new KeyShelf();
+        private final Exchange exchange;
+        private final List<String> wanted;
+
+        Peers(int node, NodePart part) {
+            this.node = node;
+            this.part = part;
+            exchange = part.addresses(shelf, this);
+            wanted = random.ints(random.nextInt(4), 0, tree.nodes()).mapToObj(peer -> "rank " + peer).toList();
+        }
+
+        @Override
+        public void begin(long now) {
+            bringsAbout(node, new Request(Op.EXCHANGE, 0, 0));
+            world.later(node, random.nextLong(20 * MS), () -> {
+                KeyShelf.entries(Map.of("rank " + node, "place of rank " + node)).forEach(entries -> exchange.register(entries, world.now()));
+                exchange.ask(wanted.stream().mapToLong(KeyShelf::number).toArray(), world.now());
+                exchange.complete(world.now());
+            });
+        }
+
+        @Override
+        public void answered(int number, long[] absent, long now) {
+            for (String peer : wanted) {
+                if (shelf.get(peer) != null && !shelf.get(peer).equals("place of " + peer)) {
+                    throw new Ledger.Violation("node " + node + " has '" + shelf.get(peer) + "' for " + peer);
+                }
+            }
+            part.exchanged(absent.length == 0 ? null : absent.length + " peers are known to nobody", now);
         }
     }
 
@@ -146,11 +208,7 @@ public final class FaultRun {
 
         @Override
         public void begun(int node, Request request) {
-            for (FaultPlan.Fault fault : plan.faults()) {
-                if (fault.trigger() == request.op() && fault.checkpoint() == request.checkpoint() && fault.witness() == node && done.add(fault)) {
-                    world.events().at(world.now() + fault.delay(), () -> happens(fault));
-                }
-            }
+            bringsAbout(node, request);
             ledger.begun(node, request);
         }
 
@@ -195,7 +253,11 @@ public final class FaultRun {
 
         @Override
         public void exchanged(Tally tally, long now) {
-            throw new IllegalStateException("nobody has asked for an exchange of tables");
+            exchanged = tally.failure() == null;
+            if (exchanged && tally.nodes() != tree.nodes()) {
+                throw new Ledger.Violation("the exchange ended well with " + tally.nodes() + " of " + tree.nodes() + " nodes");
+            }
+            checkpoint();
         }
 
         @Override

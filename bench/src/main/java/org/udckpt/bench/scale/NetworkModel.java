@@ -11,8 +11,8 @@ package org.udckpt.bench.scale;
  */
 record NetworkModel(String name, long latency, double bytesPerNano, long perMessage, double perByte, int overhead) {
     /** A management network of gigabit Ethernet: what the bars are held against. */
-    static final NetworkModel GIGABIT = new NetworkModel("1 GbE", 20_000, 0.125, 30_000, 10, 200);
-    static final NetworkModel FAST = new NetworkModel("25 GbE", 10_000, 3.125, 30_000, 10, 200);
+    static final NetworkModel GIGABIT = new NetworkModel("1 GbE", 20_000, 0.125, 50_000, 50, 200);
+    static final NetworkModel FAST = new NetworkModel("25 GbE", 10_000, 3.125, 50_000, 50, 200);
 
     long wire(int bytes) {
         return (long) ((bytes + overhead) / bytesPerNano);

@@ -24,7 +24,7 @@ import org.udckpt.job.tree.Wires;
 
 /** PMI's put, barrier and get over many nodes, with links that lose, double and mix up messages. */
 class KeysAndFenceTest {
-    private static final int RUNS = 150;
+    private static final int RUNS = 60;
     private static final int FENCES = 3;
     private static final Timing TIMING = new Timing(10, 1000, 1000);
 
