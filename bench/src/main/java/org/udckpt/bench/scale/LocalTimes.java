@@ -31,7 +31,7 @@ final class LocalTimes implements SimulatedRanks.Behaviour {
             case DRAIN -> spread(0.5, 0.5);
             case SNAPSHOT -> spread(31, 5);
             case RESUME -> spread(0.5, 0.5);
-            case WRITE -> spread(2000, 500);
+            case WRITE -> spread(300, 50);
             case COMMIT, ABORT, END -> spread(0.2, 0.2);
             case EXCHANGE -> throw new IllegalArgumentException("no work of ranks");
         };
