@@ -139,13 +139,14 @@ public final class LinkCost {
 
     private void roundTrips(int bytes) throws InterruptedException {
         Histogram times = new Histogram(3);
+        long processor = processorTime();
         for (int i = 0; i < ROUND_TRIPS; i++) {
             long start = System.nanoTime();
             roundTrip(bytes);
             times.recordValue(System.nanoTime() - start);
         }
-        System.out.printf("round trip of %7d B, one at a time: median %7.1f us, 99%% below %8.1f us%n", bytes, times.getValueAtPercentile(50) / 1e3,
-                times.getValueAtPercentile(99) / 1e3);
+        System.out.printf("round trip of %7d B, one at a time: median %7.1f us, 99%% below %8.1f us, %6.1f us of one end's processor time%n", bytes,
+                times.getValueAtPercentile(50) / 1e3, times.getValueAtPercentile(99) / 1e3, (processorTime() - processor) / 1e3 / ROUND_TRIPS);
     }
 
     /** One way, as fast as they go; never more under way than the queue holds, for it would drop the oldest. */

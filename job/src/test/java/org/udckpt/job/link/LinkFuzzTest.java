@@ -43,7 +43,7 @@ class LinkFuzzTest {
 
     @Test
     void damagedCallsHarmNobody() throws Exception {
-        long seed = Long.getLong("udckpt.fuzz.seed", 6);
+        long seed = Long.getLong("udckpt.seed", 6);
         Random random = new Random(seed);
         List<byte[]> put = framesOfATable();
         byte[] action = LinkSecurityTest.protocol(new Action(Delivery.MESSAGES, new Envelope(SENDER, 1, 1, List.of(new byte[40], new byte[3])).encode()));
@@ -137,7 +137,7 @@ class LinkFuzzTest {
     /** Inside of TLS, but not what HTTP/2 allows. */
     @Test
     void damagedStreamsHarmNobody() throws Exception {
-        long seed = Long.getLong("udckpt.fuzz.seed", 7);
+        long seed = Long.getLong("udckpt.seed", 7);
         Random random = new Random(seed);
         try (Nodes nodes = new Nodes(2, Nodes.quick())) {
             SSLContext tls = memberTls(nodes.credential);
