@@ -81,8 +81,9 @@ class PartTest {
         History history = null;
         for (int id = 1; id <= CHECKPOINTS; id++) {
             try (CheckpointWriter writer = CheckpointWriter.create(parent, options, history)) {
+                byte[] order = writer.order(NODES).encode();
                 for (Peer peer : peers) {
-                    writer.add(PartReport.decode(peer.write(writer.order().encode(), options)));
+                    writer.add(PartReport.decode(peer.write(order, options)));
                 }
                 Manifest manifest = writer.commit(Images.INFO);
                 assertEquals(NODES, manifest.nodes().size());
@@ -113,8 +114,9 @@ class PartTest {
         List<Peer> peers = List.of(new Peer(0, new Random(1)), new Peer(1, new Random(2)));
         Manifest manifest;
         try (CheckpointWriter writer = CheckpointWriter.create(parent, Images.encrypted())) {
+            byte[] order = writer.order(peers.size()).encode();
             for (Peer peer : peers) {
-                writer.add(PartReport.decode(peer.write(writer.order().encode(), Images.encrypted())));
+                writer.add(PartReport.decode(peer.write(order, Images.encrypted())));
             }
             writer.table("job", Images.Named.class, List.of());
             manifest = writer.commit(Images.INFO);
@@ -147,7 +149,7 @@ class PartTest {
             String message = assertThrows(ImageError.Missing.class, () -> peer.write(elsewhere.encode(), Images.options())).getMessage();
             assertTrue(message.contains("not to be seen on host 1"), message);
 
-            PartReport report = PartReport.decode(peer.write(writer.order().encode(), Images.options()));
+            PartReport report = PartReport.decode(peer.write(writer.order(1).encode(), Images.options()));
             Files.delete(writer.directory().resolve(report.files().getFirst().name()));
             message = assertThrows(ImageError.Missing.class, () -> writer.add(report)).getMessage();
             assertTrue(message.contains("written by node 1 (host 1), and not to be seen here"), message);
@@ -157,9 +159,21 @@ class PartTest {
     }
 
     @Test
+    void nothingExistsWithoutAPartThatWasOrdered() throws Exception {
+        Path parent = temp.resolve("c");
+        try (CheckpointWriter writer = CheckpointWriter.create(parent, Images.options())) {
+            byte[] order = writer.order(2).encode();
+            writer.add(PartReport.decode(new Peer(1, new Random(7)).write(order, Images.options())));
+            String message = assertThrows(IOException.class, () -> writer.commit(Images.INFO)).getMessage();
+            assertTrue(message.contains("2 nodes were to write their parts, and 1 have said that theirs are durable: [1 (host 1)]"), message);
+        }
+        assertEquals(List.of(), new Catalogue(parent, Images.KEY).list());
+    }
+
+    @Test
     void aPartThatIsShorterHereIsRefused() throws Exception {
         try (CheckpointWriter writer = CheckpointWriter.create(temp.resolve("c"), Images.options())) {
-            PartReport report = PartReport.decode(new Peer(1, new Random(4)).write(writer.order().encode(), Images.options()));
+            PartReport report = PartReport.decode(new Peer(1, new Random(4)).write(writer.order(1).encode(), Images.options()));
             Files.write(writer.directory().resolve(report.files().getFirst().name()), new byte[1]);
             String message = assertThrows(ImageError.Corrupt.class, () -> writer.add(report)).getMessage();
             assertTrue(message.contains("1 bytes long here; node 1 (host 1) has written"), message);
@@ -173,13 +187,13 @@ class PartTest {
         Peer peer = new Peer(0, new Random(5));
         History history;
         try (CheckpointWriter writer = CheckpointWriter.create(parent, options)) {
-            writer.add(PartReport.decode(peer.write(writer.order().encode(), options)));
+            writer.add(PartReport.decode(peer.write(writer.order(1).encode(), options)));
             writer.commit(Images.INFO);
             history = writer.history();
         }
         byte[] based;
         try (CheckpointWriter writer = CheckpointWriter.create(parent, options, history)) {
-            based = peer.write(writer.order().encode(), options);
+            based = peer.write(writer.order(1).encode(), options);
         }
         try (CheckpointWriter writer = CheckpointWriter.create(parent, options)) {
             PartReport whole = PartReport.decode(based);
@@ -194,12 +208,12 @@ class PartTest {
         Peer peer = new Peer(0, new Random(6));
         WriterOptions other = WriterOptions.of(Images.KEY.with(EncryptionSecret.of("a secret of thirty-two bytes too".getBytes(StandardCharsets.US_ASCII))));
         try (CheckpointWriter writer = CheckpointWriter.create(temp.resolve("c"), Images.encrypted())) {
-            byte[] order = writer.order().encode();
+            byte[] order = writer.order(1).encode();
             assertThrows(ImageError.Locked.class, () -> peer.write(order, other));
             assertThrows(ImageError.Locked.class, () -> peer.write(order, Images.options()));
         }
         try (CheckpointWriter writer = CheckpointWriter.create(temp.resolve("c"), Images.options())) {
-            byte[] order = writer.order().encode();
+            byte[] order = writer.order(1).encode();
             assertThrows(ImageError.Locked.class, () -> peer.write(order, Images.encrypted()));
         }
     }
@@ -210,7 +224,7 @@ class PartTest {
         byte[] order;
         byte[] report;
         try (CheckpointWriter writer = CheckpointWriter.create(temp.resolve("c"), Images.encrypted())) {
-            order = writer.order().encode();
+            order = writer.order(1).encode();
             report = new Peer(2, random).write(order, Images.encrypted());
         }
         for (int round = 0; round < 20_000; round++) {

@@ -60,6 +60,8 @@ public final class CheckpointWriter implements Closeable {
     private final List<PhaseTime> phases = new ArrayList<>();
     private final Set<String> tables = new HashSet<>(Set.of(PHASES));
     private final Set<Integer> indices = new HashSet<>();
+    /** Parts that others were asked to write; nothing exists without one of them. */
+    private int ordered;
     private State state = State.OPEN;
     private History history;
 
@@ -122,8 +124,14 @@ public final class CheckpointWriter implements Closeable {
         return node;
     }
 
-    /** What another process has to know in order to write a node's part: see {@link PartWriter}. */
-    public PartOrder order() {
+    /**
+     * What other processes have to know in order to write nodes' parts: see {@link PartWriter}.
+     *
+     * @param parts how many of them there will be: {@link #commit} waits for none, and fails where one was not added
+     */
+    public synchronized PartOrder order(int parts) {
+        checkOpen();
+        ordered += parts;
         return new PartOrder(target.directory(), previous == null ? 0 : previous.newest(), target.cipher() == null ? null : target.cipher().parameters());
     }
 
@@ -180,6 +188,10 @@ public final class CheckpointWriter implements Closeable {
         checkOpen();
         state = State.FAILED;
         List<NodePart> parts = new ArrayList<>();
+        if (reports.size() != ordered) {
+            throw new IOException(name() + ": " + ordered + " nodes were to write their parts, and " + reports.size() + " have said that theirs are durable: "
+                    + reports.stream().map(part -> part.node().index() + " (" + part.node().host() + ")").toList());
+        }
         for (NodeWriter node : nodes) {
             parts.add(node.finish());
         }

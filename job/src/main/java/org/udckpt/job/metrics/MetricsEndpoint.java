@@ -9,7 +9,9 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.UnknownHostException;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -27,6 +29,9 @@ public final class MetricsEndpoint implements AutoCloseable {
     private static final int MOST_PORT = 65535;
     private static final int METHOD_NOT_ALLOWED = 405, OK = 200;
 
+    /** Of the JDK's server, which has none by itself: whoever connects and says nothing must not take the agent's descriptors. Seconds, connections. */
+    private static final Map<String, String> LIMITS = Map.of("sun.net.httpserver.maxReqTime", "10", "sun.net.httpserver.maxRspTime", "10", "jdk.httpserver.maxConnections", "64");
+
     private final HttpServer server;
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("metrics-", 0).factory());
     private final JobMetrics metrics;
@@ -35,26 +40,36 @@ public final class MetricsEndpoint implements AutoCloseable {
 
     private MetricsEndpoint(InetSocketAddress address, JobMetrics metrics) throws IOException {
         this.metrics = metrics;
+        LIMITS.forEach((name, value) -> System.setProperty(name, System.getProperty(name, value)));
         this.server = HttpServer.create(address, 0);
         server.createContext("/metrics", this::answer);
         server.setExecutor(threads);
         server.start();
     }
 
-    /** Empty when none is wanted. @throws Failure when the address is none, or cannot be had */
+    /** That the address can be had, while it still may end the start of a job. @throws Failure 75 when it is taken */
+    static void check(Settings settings) {
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.bind(address(settings));
+        } catch (IOException e) {
+            throw new Failure(ExitCode.BUSY, "metrics cannot be offered at " + settings.text(Option.METRICS_LISTEN) + ": " + e.getMessage() + "; give another --metrics-listen (port 0: any)", e);
+        }
+    }
+
+    /** Empty when none is wanted, and when it cannot be had any more: the job, which may be restored already, goes on without. */
     public static Optional<MetricsEndpoint> open(Settings settings, JobMetrics metrics) {
         if (settings.text(Option.METRICS_LISTEN).isEmpty()) {
             return Optional.empty();
         }
-        InetSocketAddress address = address(settings);
         try {
-            MetricsEndpoint endpoint = new MetricsEndpoint(address, metrics);
+            MetricsEndpoint endpoint = new MetricsEndpoint(address(settings), metrics);
             InetSocketAddress bound = endpoint.server.getAddress();
             Messages.info("metrics at http://" + (bound.getAddress().getAddress().length > 4 ? "[" + bound.getAddress().getHostAddress() + "]" : bound.getAddress().getHostAddress())
                     + ":" + bound.getPort() + "/metrics");
             return Optional.of(endpoint);
         } catch (IOException e) {
-            throw new Failure(ExitCode.BUSY, "metrics cannot be offered at " + settings.text(Option.METRICS_LISTEN) + ": " + e.getMessage() + "; give another --metrics-listen (port 0: any)", e);
+            Messages.warn("metrics cannot be offered at " + settings.text(Option.METRICS_LISTEN) + " any more: " + e.getMessage() + "; the job goes on without");
+            return Optional.empty();
         }
     }
 

@@ -9,9 +9,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.Failure;
@@ -20,6 +23,7 @@ import org.udckpt.job.report.Messages;
 /** A file that always has a job's metrics: written anew every few seconds, beside, and then put in place, so that readers see all or nothing. */
 public final class MetricsFile implements AutoCloseable {
     private static final long PERIOD_SECONDS = 5;
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final String PROMETHEUS_SUFFIX = ".prom"; // the only one that the node exporter's textfile collector reads
 
     private final Path file;
@@ -36,26 +40,29 @@ public final class MetricsFile implements AutoCloseable {
         this.thread = Thread.ofPlatform().daemon().name("metrics-file").unstarted(this::run);
     }
 
-    /** That it can be written. */
+    /** That it can be written, while it still may end the start of a job. */
     static void check(Settings settings) {
         Path file = Path.of(settings.text(Option.METRICS)).toAbsolutePath();
-        if (Files.isDirectory(file) || !Files.isDirectory(file.getParent()) || !Files.isWritable(file.getParent())) {
+        if (Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
             throw settings.bad(Option.METRICS, "a file in a directory that can be written");
+        }
+        Path beside = beside(file);
+        try {
+            begin(beside, new byte[0]);
+            Files.delete(beside);
+        } catch (IOException e) {
+            throw Failure.of("writing the metrics to " + file, e);
         }
     }
 
-    /** Begins with a first version; empty when none is wanted. @throws Failure when it cannot be written */
+    /** Empty when none is wanted. */
     public static Optional<MetricsFile> open(Settings settings, JobMetrics metrics) {
         String name = settings.text(Option.METRICS);
         if (name.isEmpty()) {
             return Optional.empty();
         }
         MetricsFile opened = new MetricsFile(Path.of(name).toAbsolutePath(), metrics);
-        try {
-            opened.write(metrics.now());
-        } catch (IOException e) {
-            throw Failure.of("writing the metrics to " + opened.file, e);
-        }
+        opened.tryToWrite(metrics::now);
         opened.thread.start();
         return Optional.of(opened);
     }
@@ -63,7 +70,7 @@ public final class MetricsFile implements AutoCloseable {
     private void run() {
         try {
             while (!closed.await(PERIOD_SECONDS, TimeUnit.SECONDS)) {
-                tryToWrite(metrics.now());
+                tryToWrite(metrics::now);
             }
         } catch (InterruptedException e) {
             Messages.error("no more metrics in " + file + ": the thread was interrupted", e);
@@ -71,11 +78,11 @@ public final class MetricsFile implements AutoCloseable {
     }
 
     /** The job goes on without; said once, until it succeeds again. */
-    private void tryToWrite(MetricSnapshots snapshots) {
+    private void tryToWrite(Supplier<MetricSnapshots> snapshots) {
         try {
-            write(snapshots);
+            write(snapshots.get());
             failing = false;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             if (!failing) {
                 Messages.warn("metrics could not be written to " + file + ": " + e + "; tried again each " + PERIOD_SECONDS + " s");
             }
@@ -86,20 +93,33 @@ public final class MetricsFile implements AutoCloseable {
     private void write(MetricSnapshots snapshots) throws IOException {
         ByteArrayOutputStream text = new ByteArrayOutputStream();
         format.write(text, snapshots);
-        Path next = file.resolveSibling("." + file.getFileName() + "." + ProcessHandle.current().pid());
+        Path next = beside(file);
         try {
-            Files.write(next, text.toByteArray());
+            begin(next, text.toByteArray());
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
         } finally {
             Files.deleteIfExists(next);
         }
     }
 
-    /** Leaves the last word, with the state "ended". */
+    private static Path beside(Path file) {
+        return file.resolveSibling("." + file.getFileName() + "." + ProcessHandle.current().pid());
+    }
+
+    /** Never through what somebody else has put there: others may have rights in a directory of metrics. */
+    private static void begin(Path file, byte[] content) throws IOException {
+        Files.deleteIfExists(file);
+        Files.write(file, content, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+    }
+
+    /** Leaves the last word, with the state "ended"; not where the file system does not answer. */
     @Override
     public void close() throws InterruptedException {
         closed.countDown();
-        thread.join();
-        tryToWrite(metrics.atEnd());
+        if (thread.join(PATIENCE)) {
+            tryToWrite(metrics::atEnd);
+        } else {
+            Messages.warn("the last metrics are not in " + file + ": it is being written for more than " + PATIENCE.toSeconds() + " s");
+        }
     }
 }

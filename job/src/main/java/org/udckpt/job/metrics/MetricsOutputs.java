@@ -22,7 +22,7 @@ public final class MetricsOutputs implements AutoCloseable {
             MetricsFile.check(settings);
         }
         if (!settings.text(Option.METRICS_LISTEN).isEmpty()) {
-            MetricsEndpoint.address(settings);
+            MetricsEndpoint.check(settings);
         }
     }
 
