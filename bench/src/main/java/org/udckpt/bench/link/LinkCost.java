@@ -71,7 +71,7 @@ public final class LinkCost {
                 // taken, which is all that is measured
             }
         };
-        try (Endpoint endpoint = new Endpoint(1, here(address, 0), credential, echoing, Limits.usual())) {
+        try (Endpoint endpoint = new Endpoint(1, 2, here(address, 0), credential, echoing, Limits.usual())) {
             endpoint.reach(0, here("127.88.0.1", otherPort));
             self.complete(endpoint);
             System.out.println(endpoint.address().getPort());
@@ -94,7 +94,7 @@ public final class LinkCost {
                 throw new IllegalStateException("the echo sends no tables");
             }
         };
-        try (Endpoint endpoint = new Endpoint(0, here("127.88.0.1", 0), credential, inbox, Limits.usual())) {
+        try (Endpoint endpoint = new Endpoint(0, 2, here("127.88.0.1", 0), credential, inbox, Limits.usual())) {
             System.out.printf("an endpoint with a new credential, in a JVM that knew nothing of it   %8.0f ms%n", (System.nanoTime() - start) / 1e6);
             Process other = startEcho(endpoint.address().getPort());
             try {

@@ -58,12 +58,11 @@ final class Delivery implements AutoCloseable {
         try (TableBatches batches = new TableBatches(table, limits.frameBytes() / 4)) {
             FlightClient.ClientStreamListener stream = client.startPut(FlightDescriptor.command(envelope), batches.root(), receipt,
                     CallOptions.timeout(limits.tableCall().toNanos(), TimeUnit.NANOSECONDS));
-            for (long sent = 0; batches.next(); sent++) {
-                receipt.awaitRoom(sent);
+            for (long sent = 0; receipt.awaitRoom(sent) && batches.next(); sent++) {
                 stream.putNext();
             }
             stream.completed();
-            receipt.getResult();
+            receipt.awaitAnswer();
         }
     }
 
@@ -75,13 +74,24 @@ final class Delivery implements AutoCloseable {
         };
     }
 
-    /** Ends calls that are under way. */
+    /** Ends calls that are under way and begins no more; returns at once. */
+    void end() {
+        channel.shutdownNow();
+    }
+
     @Override
     public void close() {
-        channel.shutdownNow();
-        try {
-            client.close();
-        } catch (InterruptedException e) {
+        end();
+        boolean interrupted = false;
+        for (boolean open = true; open;) {
+            try {
+                client.close();
+                open = false;
+            } catch (InterruptedException e) {
+                interrupted = true; // its memory must be given back all the same, and the connection has ended
+            }
+        }
+        if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }

@@ -10,7 +10,6 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -40,7 +39,11 @@ public final class Endpoint implements Links, AutoCloseable {
     /** Of frames that Flight reads. It does not free all of those that it finds damaged, so that they have bounds of their own. */
     private final BufferAllocator frames;
     private final ConcurrentMap<Integer, InetSocketAddress> addresses = new ConcurrentHashMap<>();
-    private final ConcurrentMap<Integer, Outlet> outlets = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Integer, Peer> peers = new ConcurrentHashMap<>();
+    private final Set<Integer> forgotten = ConcurrentHashMap.newKeySet();
+    /** Peers that were given up and whose threads may still run. */
+    private final Set<Peer> ending = ConcurrentHashMap.newKeySet();
+    private final int nodes;
     private final Refusals refusals = new Refusals(Messages::warn, System::nanoTime);
     private final ConnectionGate gate;
     private final Server server;
@@ -48,21 +51,26 @@ public final class Endpoint implements Links, AutoCloseable {
 
     /**
      * @param node  its number in the job's tree
+     * @param nodes how many the job has: who says that it is another one is refused
      * @param bind  an address of this machine that the other nodes reach; port 0: any free one
      * @throws IOException when nothing can be bound there
      */
-    public Endpoint(int node, InetSocketAddress bind, JobCredential credential, Inbox inbox, Limits limits) throws IOException {
+    public Endpoint(int node, int nodes, InetSocketAddress bind, JobCredential credential, Inbox inbox, Limits limits) throws IOException {
+        if (node < 0 || node >= nodes) {
+            throw new IllegalArgumentException("node " + node + " of " + nodes);
+        }
         if (bind.isUnresolved() || bind.getAddress().isAnyLocalAddress()) {
             throw new IllegalArgumentException("an endpoint needs one address of this machine, not " + bind);
         }
+        this.nodes = nodes;
         LibraryLogs.quiet();
         EventLoopGroup loops = new NioEventLoopGroup(1, new DefaultThreadFactory("link", true));
         ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
         BufferAllocator allocator = new RootAllocator(4 * limits.tableBytes());
         frames = new RootAllocator(4 * limits.tableBytes());
-        context = new LinkContext(node, new SecureRandom().nextLong(), bind.getAddress(), credential, limits, LinkTls.client(credential), loops, calls, allocator);
+        context = new LinkContext(node, bind.getAddress(), credential, limits, LinkTls.client(credential), loops, calls, allocator);
         gate = new ConnectionGate(limits, refusals);
-        server = server(bind, new LinkService(inbox, limits, allocator));
+        server = server(bind, new LinkService(node, nodes, inbox, limits, allocator));
         try {
             server.start();
         } catch (IOException e) {
@@ -115,20 +123,31 @@ public final class Endpoint implements Links, AutoCloseable {
 
     /** Says where a node is, or is now. */
     public void reach(int node, InetSocketAddress address) {
+        forgotten.remove(node);
         addresses.put(node, address);
-        Outlet known = outlets.get(node);
+        Peer known = peers.get(node);
         if (known != null) {
             known.reach(address);
         }
     }
 
-    /** Gives a node up: what waits for it is dropped, and tables that it has not taken fail. */
+    /**
+     * Gives a node up, until it is reached again: what waits for it is dropped, and tables that it has not taken fail. Returns at once. Who
+     * was given up may live: a message that is sent to it later, which says so, is tried for as long as one call may take.
+     */
     public void forget(int node) {
-        addresses.remove(node);
-        Outlet old = outlets.remove(node);
+        forgotten.add(node);
+        Peer old = peers.get(node);
         if (old != null) {
-            old.close();
+            drop(node, old);
         }
+    }
+
+    private void drop(int node, Peer peer) {
+        ending.removeIf(Peer::hasEnded);
+        ending.add(peer);
+        peers.remove(node, peer);
+        peer.end();
     }
 
     /** Never waits: messages for a node that is out of reach make room for newer ones, the oldest first. */
@@ -137,36 +156,62 @@ public final class Endpoint implements Links, AutoCloseable {
         if (message.length > MAX_MESSAGE_BYTES) {
             throw new IllegalArgumentException("a message of " + message.length + " bytes, more than " + MAX_MESSAGE_BYTES);
         }
-        outlet(to).send(message);
+        Peer peer = peer(to);
+        peer.messages().send(message);
+        if (forgotten.contains(to)) {
+            Thread.ofVirtual().name("last word to node " + to).start(() -> dropSoon(to, peer));
+        }
+    }
+
+    private void dropSoon(int node, Peer peer) {
+        try {
+            peer.awaitEmpty(context.limits().messageCall().toNanos());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (forgotten.contains(node) && !closed) {
+            drop(node, peer);
+        }
     }
 
     /**
-     * Sends a table, after all that was sent to the node before. Waits while too much waits for the node already.
+     * Sends a table, after the tables that were sent to the node before; messages and tables overtake each other. Waits while too many
+     * tables wait for the node already.
      *
      * @param table stays as it is until the answer is complete
      * @return complete when the receiver's inbox has taken all of it; fails with {@link LinkClosedException} when the node was given up,
      *     or with what the receiver said when it refuses the table
      */
     public CompletableFuture<Void> table(int to, byte[] subject, VectorSchemaRoot table) throws InterruptedException {
-        return outlet(to).table(subject, table);
+        if (forgotten.contains(to)) {
+            return CompletableFuture.failedFuture(new LinkClosedException(to));
+        }
+        return peer(to).tables().table(subject, table);
     }
 
-    private Outlet outlet(int to) {
-        if (to == context.node() || to < 0) {
+    private Peer peer(int to) {
+        if (to == context.node() || to < 0 || to >= nodes) {
             throw new IllegalArgumentException("node " + context.node() + " sends to node " + to);
         }
-        if (closed) {
+        Peer peer = peers.computeIfAbsent(to, node -> Peer.of(context, node, addresses.get(node)));
+        if (closed) { // looked at now, so that close() has either seen the new one or is seen here
+            peer.end();
             throw new IllegalStateException("the endpoint of node " + context.node() + " is closed");
         }
-        return outlets.computeIfAbsent(to, node -> new Outlet(context, node, addresses.get(node)));
+        return peer;
+    }
+
+    /** Nodes to which there are queues and threads. */
+    int peers() {
+        return peers.size();
     }
 
     /** Waits until all has been taken that was sent. False: not in that time. */
     public boolean flush(Duration longest) throws InterruptedException {
         long end = System.nanoTime() + longest.toNanos();
         boolean empty = true;
-        for (Outlet outlet : outlets.values()) {
-            empty &= outlet.awaitEmpty(end - System.nanoTime());
+        for (Peer peer : peers.values()) {
+            empty &= peer.awaitEmpty(end - System.nanoTime());
         }
         return empty;
     }
@@ -181,8 +226,16 @@ public final class Endpoint implements Links, AutoCloseable {
     public void close() {
         closed = true;
         gate.closing();
-        outlets.values().forEach(Outlet::close);
-        outlets.clear();
+        ending.addAll(peers.values());
+        peers.clear();
+        ending.forEach(Peer::end);
+        try {
+            for (Peer peer : ending) {
+                peer.join();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         server.shutdownNow();
         context.calls().shutdownNow();
         try {

@@ -14,7 +14,7 @@ import org.udckpt.job.tree.Links;
  * </pre>
  *
  * @param from     number of the sending node
- * @param life     of its endpoint, random: an agent that was started anew counts anew
+ * @param life     of its outlet, random: an agent that was started anew counts anew, and so does one that had given this node up
  * @param sequence of the shipment among those of this life to this receiver, from 1
  * @param parts    the messages; of a table's shipment its subject alone
  */

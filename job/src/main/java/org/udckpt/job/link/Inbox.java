@@ -3,12 +3,13 @@ package org.udckpt.job.link;
 import org.apache.arrow.vector.VectorSchemaRoot;
 
 /**
- * Takes what arrives at an {@link Endpoint}: from one node in order and one at a time, from several at once. A method may wait: the sender
+ * Takes what arrives at an {@link Endpoint}: messages of one node in order and one at a time, and so its
+ * tables; the two kinds, and those of several nodes, at once. A method may wait: the sender
  * is then not answered, and sends nothing more until it is (back pressure).
  */
 public interface Inbox {
     /**
-     * @param from number of the node that sent it: a holder of the job's credential says so
+     * @param from number of the node that sent it: a holder of the job's credential says so; below the number of nodes and not this one
      * @param message at most {@link org.udckpt.job.tree.Links#MAX_MESSAGE_BYTES} long
      */
     void message(int from, byte[] message) throws InterruptedException;

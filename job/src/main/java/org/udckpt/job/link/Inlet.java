@@ -1,8 +1,12 @@
 package org.udckpt.job.link;
 
 import java.util.concurrent.locks.ReentrantLock;
+import org.apache.arrow.flight.CallStatus;
 
-/** What one node sends: one shipment at a time, and each once, though a call whose answer got lost is repeated. */
+/**
+ * What one node sends of one kind, messages or tables: one shipment at a time, and each once, though a call whose answer got lost is
+ * repeated. A repetition that comes while the earlier attempt is still here is sent away at once: it would only take memory until that ends.
+ */
 final class Inlet {
     /** Hands a shipment to the inbox. */
     @FunctionalInterface
@@ -14,9 +18,15 @@ final class Inlet {
     private long life;
     private long last;
 
-    /** Does nothing when the shipment has been handed over before. */
+    /**
+     * Does nothing when the shipment has been handed over before.
+     *
+     * @throws org.apache.arrow.flight.FlightRuntimeException UNAVAILABLE when an earlier attempt is still being taken
+     */
     void accept(Envelope envelope, Handing handing) throws InterruptedException {
-        lock.lockInterruptibly();
+        if (!lock.tryLock()) {
+            throw CallStatus.UNAVAILABLE.withDescription("an earlier attempt of node " + envelope.from() + " is still being taken").toRuntimeException();
+        }
         try {
             if (envelope.life() != life) {
                 life = envelope.life();

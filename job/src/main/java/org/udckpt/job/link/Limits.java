@@ -1,6 +1,7 @@
 package org.udckpt.job.link;
 
 import java.time.Duration;
+import org.udckpt.job.tree.Timing;
 
 /**
  * What an {@link Endpoint} allows, and how long it waits.
@@ -11,8 +12,9 @@ import java.time.Duration;
  * @param handshake        until when a connection must have proved it
  * @param frameBytes       a gRPC message: a shipment of messages, or a record batch
  * @param tableBytes       a whole table in memory
- * @param queueBytes       of messages and tables that wait for one node
- * @param messageCall      how long a shipment of messages may take until it is sent again over a new connection
+ * @param queueBytes       of messages and tables that wait for one node, of each kind
+ * @param messageCall      how long a shipment of messages may take until it is sent again over a new connection; well below the
+ *                         tree's lease, so that one connection that stalls is not a node that is lost
  * @param tableCall        the same of a table
  * @param firstPause       before the second attempt to reach a node; doubled for each further one
  * @param longestPause     between attempts
@@ -22,7 +24,7 @@ public record Limits(int strangers, int strangersOfOne, int connections, Duratio
     private static final int MIB = 1 << 20;
 
     public static Limits usual() {
-        return new Limits(256, 32, 8192, Duration.ofSeconds(10), 4 * MIB, 256L * MIB, 16L * MIB, Duration.ofSeconds(10), Duration.ofSeconds(60),
-                Duration.ofMillis(50), Duration.ofSeconds(5));
+        return new Limits(256, 32, 8192, Duration.ofSeconds(10), 4 * MIB, 256L * MIB, 16L * MIB, Duration.ofNanos(Timing.USUAL.lease() / 3),
+                Duration.ofSeconds(60), Duration.ofMillis(50), Duration.ofSeconds(5));
     }
 }

@@ -10,10 +10,9 @@ import org.apache.arrow.memory.BufferAllocator;
  * What all connections of an endpoint share.
  *
  * @param node  this end's number
- * @param life  of this endpoint, random
  * @param own   the address that it listens at and speaks from
  * @param loops of Netty, one thread
  * @param calls where calls run, a virtual thread each
  */
-record LinkContext(int node, long life, InetAddress own, JobCredential credential, Limits limits, SslContext clientTls, EventLoopGroup loops,
+record LinkContext(int node, InetAddress own, JobCredential credential, Limits limits, SslContext clientTls, EventLoopGroup loops,
         ExecutorService calls, BufferAllocator allocator) {}

@@ -10,16 +10,22 @@ import org.apache.arrow.flight.NoOpFlightProducer;
 import org.apache.arrow.flight.PutResult;
 import org.apache.arrow.flight.Result;
 import org.apache.arrow.memory.BufferAllocator;
+import org.apache.arrow.memory.OutOfMemoryException;
 import org.apache.arrow.vector.VectorSchemaRoot;
 
 /** The receiving end of {@link Delivery}. */
 final class LinkService extends NoOpFlightProducer {
+    private final int self;
+    private final int nodes;
     private final Inbox inbox;
     private final Limits limits;
     private final BufferAllocator allocator;
-    private final ConcurrentMap<Integer, Inlet> inlets = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Integer, Inlet> messages = new ConcurrentHashMap<>(), tables = new ConcurrentHashMap<>();
 
-    LinkService(Inbox inbox, Limits limits, BufferAllocator allocator) {
+    /** @param nodes the job has; the others' numbers are below it and not {@code self} */
+    LinkService(int self, int nodes, Inbox inbox, Limits limits, BufferAllocator allocator) {
+        this.self = self;
+        this.nodes = nodes;
         this.inbox = inbox;
         this.limits = limits;
         this.allocator = allocator;
@@ -32,7 +38,7 @@ final class LinkService extends NoOpFlightProducer {
                 throw CallStatus.UNIMPLEMENTED.withDescription("no action of that name").toRuntimeException();
             }
             Envelope envelope = Envelope.decode(action.getBody());
-            inlet(envelope).accept(envelope, () -> {
+            inlet(messages, envelope).accept(envelope, () -> {
                 for (byte[] message : envelope.parts()) {
                     inbox.message(envelope.from(), message);
                 }
@@ -48,9 +54,11 @@ final class LinkService extends NoOpFlightProducer {
         return () -> {
             try {
                 Envelope envelope = Envelope.decode(subject(stream));
-                try (VectorSchemaRoot table = ReceivedTable.read(stream, allocator, limits.tableBytes(), () -> answer.onNext(PutResult.empty()))) {
-                    inlet(envelope).accept(envelope, () -> inbox.table(envelope.from(), envelope.parts().getFirst(), table));
-                }
+                inlet(tables, envelope).accept(envelope, () -> {
+                    try (VectorSchemaRoot table = ReceivedTable.read(stream, allocator, limits.tableBytes(), () -> answer.onNext(PutResult.empty()))) {
+                        inbox.table(envelope.from(), envelope.parts().getFirst(), table);
+                    }
+                });
                 answer.onCompleted();
             } catch (Exception e) {
                 answer.onError(refusal(e));
@@ -66,7 +74,10 @@ final class LinkService extends NoOpFlightProducer {
         return stream.getDescriptor().getCommand();
     }
 
-    private Inlet inlet(Envelope envelope) {
+    private Inlet inlet(ConcurrentMap<Integer, Inlet> inlets, Envelope envelope) {
+        if (envelope.from() == self || envelope.from() >= nodes) {
+            throw new IllegalArgumentException("a shipment of node " + envelope.from() + " to node " + self + " of " + nodes);
+        }
         return inlets.computeIfAbsent(envelope.from(), from -> new Inlet());
     }
 
@@ -74,6 +85,7 @@ final class LinkService extends NoOpFlightProducer {
         return switch (e) {
             case FlightRuntimeException own -> own;
             case InterruptedException ended -> CallStatus.UNAVAILABLE.withDescription("this end is being closed").toRuntimeException();
+            case OutOfMemoryException full -> CallStatus.UNAVAILABLE.withDescription("no memory for it now: " + full.getMessage()).toRuntimeException();
             default -> CallStatus.INVALID_ARGUMENT.withDescription(e.getClass().getSimpleName() + ": " + e.getMessage()).withCause(e).toRuntimeException();
         };
     }

@@ -1,6 +1,7 @@
 package org.udckpt.job.link;
 
 import java.net.InetSocketAddress;
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -10,13 +11,14 @@ import org.apache.arrow.vector.VectorSchemaRoot;
 import org.udckpt.job.report.Messages;
 
 /**
- * The way to one node: a queue, and a virtual thread that ships what waits, one shipment at a time, so that order is kept. A shipment is
- * repeated under its number, over new connections after growing pauses, until it is taken or refused for good or the outlet is closed.
+ * The way to one node for messages, or that for tables: a queue, and a virtual thread that ships what waits, one shipment at a time, so that order is kept. A shipment is
+ * repeated under its number, over new connections after growing pauses, until it is taken or refused for good or the outlet ends.
  */
-final class Outlet implements AutoCloseable {
+final class Outlet {
     private final LinkContext context;
     private final int to;
     private final OutletQueue queue;
+    private final long life = new SecureRandom().nextLong();
     private final Thread shipping;
     private volatile InetSocketAddress address;
     private volatile boolean closed;
@@ -53,7 +55,7 @@ final class Outlet implements AutoCloseable {
         address = there;
         Delivery old = delivery;
         if (old != null) {
-            old.close(); // the call under way fails, and is made anew
+            old.end(); // the call under way fails, and is made anew
         }
         LockSupport.unpark(shipping);
     }
@@ -66,10 +68,15 @@ final class Outlet implements AutoCloseable {
         try {
             for (List<Parcel> shipment = queue.take(); !shipment.isEmpty(); shipment = queue.take()) {
                 sequence++;
-                ship(shipment);
+                try {
+                    ship(shipment);
+                } catch (InterruptedException e) {
+                    abandon(shipment);
+                    throw e;
+                }
             }
         } catch (InterruptedException e) {
-            // close() wants the end
+            // end() wants it
         } finally {
             discard();
         }
@@ -120,7 +127,7 @@ final class Outlet implements AutoCloseable {
     }
 
     private byte[] envelope(List<byte[]> parts) {
-        return new Envelope(context.node(), context.life(), sequence, parts).encode();
+        return new Envelope(context.node(), life, sequence, parts).encode();
     }
 
     private void outage(String why) {
@@ -163,20 +170,23 @@ final class Outlet implements AutoCloseable {
         }
     }
 
-    /** Ends a call that is under way; tables that were not taken fail. */
-    @Override
-    public void close() {
+    /** Ends a call that is under way; tables that were not taken fail, at the latest when {@link #join} returns. Returns at once. */
+    void end() {
         closed = true;
         abandon(queue.close());
         shipping.interrupt();
         Delivery current = delivery;
         if (current != null) {
-            current.close();
+            current.end();
         }
-        try {
-            shipping.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+    }
+
+    /** After {@link #end}: waits for it. */
+    void join() throws InterruptedException {
+        shipping.join();
+    }
+
+    boolean hasEnded() {
+        return !shipping.isAlive();
     }
 }

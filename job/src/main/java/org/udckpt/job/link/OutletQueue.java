@@ -10,7 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.udckpt.job.tree.Links;
 
 /**
- * What waits to be sent to one node, bounded in bytes. Tables wait for room. Messages do not: their sender must go on serving other nodes, so
+ * What waits in one outlet, bounded in bytes. Tables wait for room. Messages do not: their sender must go on serving other nodes, so
  * that the oldest ones make room, as if they had been lost on the way; the newest say what is true now.
  */
 final class OutletQueue {

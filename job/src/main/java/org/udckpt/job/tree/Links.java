@@ -3,7 +3,8 @@ package org.udckpt.job.tree;
 /**
  * The way from one node to the others, as a {@link Member} sees it. A message may be lost, doubled, late or overtaken: the tree repeats
  * what it needs to. Who cannot be reached is no error here either, since leases tell who is lost. What arrives is handed to
- * {@code Member.onMessage(from, bytes, now)}, where {@code from} is the sender's proven number, not one that the message claims.
+ * {@code Member.onMessage(from, bytes, now)}, where {@code from} is the number that the sender's end gives
+ * itself: who holds the job's credential, as all of its nodes do, is believed.
  */
 @FunctionalInterface
 public interface Links {

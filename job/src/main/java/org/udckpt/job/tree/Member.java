@@ -95,7 +95,7 @@ public final class Member {
     /**
      * A message has arrived.
      *
-     * @param from the sender, as proven by the link
+     * @param from the sender, as its end of the link says
      * @throws MalformedMessage if no member sends such a message; nothing has changed then, except if it is a part that refuses it
      */
     public void onMessage(int from, byte[] bytes, long now) throws MalformedMessage {

@@ -32,7 +32,7 @@ public final class LinkPeer {
                 throw new IllegalStateException("no table is sent here");
             }
         };
-        try (Endpoint endpoint = new Endpoint(Integer.parseInt(arguments[0]), new InetSocketAddress(arguments[1], port), credential, printing, Limits.usual());
+        try (Endpoint endpoint = new Endpoint(Integer.parseInt(arguments[0]), 1 << 16, new InetSocketAddress(arguments[1], port), credential, printing, Limits.usual());
                 BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             System.out.println("ready");
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {

@@ -117,7 +117,7 @@ class LinkSecurityTest {
     @Test
     void anotherJobsCertificateIsRefusedByTheClient() throws Exception {
         Received elsewhere = new Received();
-        try (Endpoint otherJob = new Endpoint(3, Nodes.address(3, 0), JobCredential.generate(), elsewhere, nodes.limits)) {
+        try (Endpoint otherJob = new Endpoint(3, Nodes.COUNT, Nodes.address(3, 0), JobCredential.generate(), elsewhere, nodes.limits)) {
             nodes.endpoints.get(0).reach(3, otherJob.address());
             nodes.endpoints.get(0).send(3, message());
             while (otherJob.refused() == 0) {
@@ -252,9 +252,10 @@ class LinkSecurityTest {
         length[Envelope.HEADER_BYTES + 3] = 99;
         byte[] longPart = new byte[Links.MAX_MESSAGE_BYTES + 1];
         for (byte[] body : List.of(new byte[0], new byte[3], version, length, new Envelope(7, 1, 1, List.of(longPart)).encode(),
-                new Envelope(-1, 1, 1, List.of()).encode(), new Envelope(7, 1, 0, List.of()).encode())) {
+                new Envelope(-1, 1, 1, List.of()).encode(), new Envelope(Nodes.COUNT, 1, 1, List.of()).encode(),
+                new Envelope(1, 1, 1, List.of()).encode(), new Envelope(7, 1, 0, List.of()).encode())) {
             assertCall(Status.Code.INVALID_ARGUMENT, LinkTls.client(nodes.credential), nodes.credential, protocol(new Action(Delivery.MESSAGES, body)));
         }
-        assertRefused(7);
+        assertRefused(9);
     }
 }

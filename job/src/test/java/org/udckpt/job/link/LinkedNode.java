@@ -32,7 +32,7 @@ final class LinkedNode implements Part, Inbox, AutoCloseable {
 
     LinkedNode(int node, JobCredential credential, Limits limits) throws IOException {
         this.node = node;
-        endpoint = new Endpoint(node, Nodes.address(node, 0), credential, this, limits);
+        endpoint = new Endpoint(node, Nodes.COUNT, Nodes.address(node, 0), credential, this, limits);
     }
 
     /** After the endpoint knows the others. */

@@ -14,6 +14,9 @@ import org.apache.arrow.vector.VectorSchemaRoot;
 
 /** Endpoints of one job in this JVM, each at an address of its own on loopback (127.88.x.y), for tests. */
 final class Nodes implements AutoCloseable {
+    /** Numbers below it are nodes. */
+    static final int COUNT = 100;
+
     final JobCredential credential = JobCredential.generate();
     final List<Endpoint> endpoints = new ArrayList<>();
     final List<Received> received = new ArrayList<>();
@@ -24,7 +27,7 @@ final class Nodes implements AutoCloseable {
         try {
             for (int node = 0; node < count; node++) {
                 received.add(new Received());
-                endpoints.add(new Endpoint(node, address(node, 0), credential, received.get(node), limits));
+                endpoints.add(new Endpoint(node, Nodes.COUNT, address(node, 0), credential, received.get(node), limits));
             }
             for (int node = 0; node < count; node++) {
                 introduce(node);
@@ -55,7 +58,7 @@ final class Nodes implements AutoCloseable {
     void replace(int node) throws IOException {
         endpoints.get(node).close();
         received.set(node, new Received());
-        endpoints.set(node, new Endpoint(node, address(node, 0), credential, received.get(node), limits));
+        endpoints.set(node, new Endpoint(node, Nodes.COUNT, address(node, 0), credential, received.get(node), limits));
         introduce(node);
         for (int other = 0; other < endpoints.size(); other++) {
             if (other != node) {
