@@ -26,6 +26,8 @@ import org.udckpt.job.runtime.RuntimeDirectory;
 public final class LastCheckpoint {
     /** Of a turn that is not the last one: EX_TEMPFAIL, for RequeueExit and its like. */
     public static final int CODE = ExitCode.BUSY.value();
+    /** What the job gives that its last checkpoint ended: no program's code, so also when the answer to the request was lost. */
+    static final int TAKEN = 256;
     private static final Duration RESERVE = Duration.ofSeconds(10); // for queueing it again
     private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
@@ -89,11 +91,11 @@ public final class LastCheckpoint {
 
     private boolean attempt() {
         try (CommandClient client = CommandClient.connect(RuntimeDirectory.find(settings, name))) {
-            client.ask(client.request("checkpoint").put("kill", true).put("wait", true), LastCheckpoint::tell);
+            client.ask(client.request("checkpoint").put("kill", true).put("code", TAKEN).put("wait", true), LastCheckpoint::tell);
             return true;
-        } catch (Failure e) {
+        } catch (RuntimeException e) {
             if (over.getCount() > 0) { // else the job has ended by itself, which is better still
-                Messages.error("the last checkpoint: " + e.getMessage(), e);
+                Messages.error(Failure.of("the last checkpoint", e).getMessage() + "; it is tried again", e);
             }
             return false;
         }
@@ -119,38 +121,48 @@ public final class LastCheckpoint {
 
     private void withoutLastCheckpoint() {
         try {
-            if (gotFurther.getAsBoolean()) {
-                Messages.error("there is no time left for another checkpoint of job " + name + ": it will go on from an older one", null);
-                queueAgain();
-            } else {
+            if (!gotFurther.getAsBoolean()) {
                 Messages.error("there is no time left for a checkpoint of job " + name + ", and none was taken in this turn: it is not queued again, for it would come no further", null);
+                return;
             }
-        } catch (Failure e) {
-            Messages.error("there is no time left for a checkpoint of job " + name + ", and whether there is an older one cannot be told: " + e.getMessage(), e);
+            Messages.error("there is no time left for another checkpoint of job " + name + ": it will go on from an older one", null);
+        } catch (RuntimeException e) { // a turn in vain costs less than a job that is lost
+            Messages.error("there is no time left for a checkpoint of job " + name + ", and whether there is an older one of this turn cannot be told: "
+                    + Failure.of("looking for it", e).getMessage(), e);
         }
+        queueAgain();
     }
 
     /**
      * The job's processes are gone, or Slurm is ending them.
      *
-     * @param code the job's own
+     * @param code the job's own, or {@link #TAKEN}
      * @return the code to end with
      */
     public int ended(int code) throws InterruptedException {
         over.countDown();
         if (!warned.get()) {
-            return code;
+            return own(code);
         }
         boolean done;
         try {
-            done = taken.get();
+            done = taken.get() || code == TAKEN;
         } catch (ExecutionException e) {
             throw new IllegalStateException(e); // it never completes so
         }
         if (done && !queuedAgain) {
             queueAgain();
         }
-        return done || queuedAgain ? CODE : code;
+        return done || queuedAgain ? CODE : own(code);
+    }
+
+    /** A program's code that would be taken for the wish for another turn, for ever. */
+    private int own(int code) {
+        if (code != CODE) {
+            return code;
+        }
+        Messages.error("job " + name + " ended by itself with code " + code + ", which would mean that it wants another turn: this one ends with " + ExitCode.NO_OTHER_TURN.value(), null);
+        return ExitCode.NO_OTHER_TURN.value();
     }
 
     private void queueAgain() {
@@ -161,10 +173,10 @@ public final class LastCheckpoint {
         try {
             queuedAgain = true; // before it is: Slurm kills at once
             allocation.get().requeue();
-            Messages.info("job " + name + " is queued again, as Slurm's job " + allocation.get().id());
+            Messages.info("job " + name + " is queued again, as Slurm's job " + allocation.get().asked());
         } catch (Failure e) {
             queuedAgain = false;
-            Messages.error("Slurm did not queue job " + allocation.get().id() + " again: " + e.getMessage() + "; where RequeueExit has code " + CODE + " it does so now, else submit the same script again", e);
+            Messages.error("Slurm did not queue job " + allocation.get().asked() + " again: " + e.getMessage() + "; where RequeueExit has code " + CODE + " it does so now, else submit the same script again", e);
         }
     }
 }

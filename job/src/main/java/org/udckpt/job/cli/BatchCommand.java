@@ -39,6 +39,14 @@ final class BatchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        try {
+            return turn();
+        } catch (Failure e) { // one that could not begin has come no further: it must not be queued again for ever
+            throw e.code() == ExitCode.BUSY ? new Failure(ExitCode.NO_OTHER_TURN, e.getMessage(), e) : e;
+        }
+    }
+
+    private int turn() throws Exception {
         Optional<SlurmAllocation> allocation = SlurmAllocation.of(System.getenv());
         if (allocation.isEmpty() && !options.named() && !options.placed()) {
             throw new Failure(ExitCode.USAGE, "there is no SLURM_JOB_ID: give --dir (or --name), so that the job finds its checkpoints in its next turn");

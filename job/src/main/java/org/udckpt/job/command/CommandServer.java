@@ -12,6 +12,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.OptionalInt;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -33,10 +34,10 @@ public final class CommandServer implements AutoCloseable {
          *
          * @param progress hears what happened, while it happens
          * @param wait until durable; else until the job runs again
-         * @param thenKill end the job after the commit
+         * @param end ends the job after the commit, with this code; empty: it goes on
          * @return the checkpoint's id
          */
-        String checkpoint(Progress progress, boolean wait, boolean thenKill);
+        String checkpoint(Progress progress, boolean wait, OptionalInt end);
 
         /** The agent's part of {@code status --json}: one element of "jobs", without counters. */
         ObjectNode status();
@@ -113,7 +114,7 @@ public final class CommandServer implements AutoCloseable {
             JsonNode request = parse(line);
             switch (request.path("verb").asText()) {
                 case "checkpoint" -> answer.put("id", handler.checkpoint(new Events(channel),
-                        request.path("wait").asBoolean(true), request.path("kill").asBoolean(false)));
+                        request.path("wait").asBoolean(true), end(request)));
                 case "status" -> answer.set("job", handler.status());
                 default -> throw new Failure(ExitCode.USAGE, "the agent knows no verb '" + request.path("verb").asText() + "'");
             }
@@ -124,6 +125,10 @@ public final class CommandServer implements AutoCloseable {
             Messages.debugTrace("command failed", failure);
         }
         send(channel, answer);
+    }
+
+    private static OptionalInt end(JsonNode request) {
+        return request.path("kill").asBoolean(false) ? OptionalInt.of(request.path("code").asInt(ExitCode.DONE.value())) : OptionalInt.empty();
     }
 
     private static JsonNode parse(String line) {

@@ -2,10 +2,10 @@ package org.udckpt.job.life;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.checkpoint.Checkpointer;
 import org.udckpt.job.command.CommandServer;
-import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.tiers.Drain;
 
@@ -24,19 +24,17 @@ final class Commands implements CommandServer.Handler {
     }
 
     @Override
-    public String checkpoint(CommandServer.Progress progress, boolean wait, boolean thenKill) {
+    public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end) {
         String id = checkpointer.take(progress, wait);
-        if (thenKill) {
-            kill();
-        }
+        end.ifPresent(code -> kill(code, progress));
         return id;
     }
 
-    private void kill() {
-        job.end(ExitCode.DONE.value());
+    private void kill(int code, CommandServer.Progress progress) {
+        job.end(code);
         try {
             if (!job.ranks().await(KILL_SECONDS)) {
-                throw new Failure(ExitCode.TIMEOUT, "the checkpoint is durable, but ranks were still there " + KILL_SECONDS + " s after SIGKILL");
+                progress.say("the checkpoint is durable, but ranks are still there " + KILL_SECONDS + " s after SIGKILL");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -10,6 +10,7 @@ public enum ExitCode {
     NO_SPACE(73),
     IO(74),
     BUSY(75),
+    NO_OTHER_TURN(76),
     PERMISSION(77),
     TIMEOUT(124),
     INTERNAL(70);

@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -28,7 +29,7 @@ class SilentClientTest {
         CountDownLatch done = new CountDownLatch(1);
         CommandServer.Handler handler = new CommandServer.Handler() {
             @Override
-            public String checkpoint(CommandServer.Progress progress, boolean wait, boolean thenKill) {
+            public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end) {
                 for (int i = 0; i < MESSAGES; i++) {
                     progress.say("x".repeat(100));
                 }

@@ -32,6 +32,7 @@ import org.udckpt.job.runtime.RuntimeDirectory;
 class BatchTest {
     private static final int AWAIT_SECONDS = 60;
     private static final int WANTS_ANOTHER_TURN = 75;
+    private static final int NO_OTHER_TURN = 76;
     private static final String NAME = "slurm-7";
     /** That it begins once only shows that a later turn went on from a checkpoint. */
     private static final String COUNTS = "echo begun; touch ready; until [ -e finish ]; do sleep 0.05; done; echo over";
@@ -242,6 +243,53 @@ class BatchTest {
             assertEnds(job, WANTS_ANOTHER_TURN);
             assertEquals(List.of("scontrol requeue 7"), requeues());
         }
+        good = true;
+    }
+
+    /** SLURM_JOB_ID of one of an array's tasks is the number of all of them. */
+    @Test
+    void ofAnArrayOnlyTheTaskIsQueuedAgain() throws Exception {
+        Process job = batch(Map.of("SLURM_JOB_ID", "7", "SLURM_ARRAY_JOB_ID", "7", "SLURM_ARRAY_TASK_ID", "3"), COUNTS);
+        awaitRunning();
+        warn(job);
+        assertEnds(job, WANTS_ANOTHER_TURN);
+        assertEquals(List.of("scontrol requeue 7_3"), requeues());
+        assertTrue(Files.readAllLines(directory.resolve("asked")).contains("squeue -h -j 7_3 -o %e"));
+        good = true;
+    }
+
+    /** Ranks may need long to die, in a file system that does not answer for one: the checkpoint is durable all the same. */
+    @Test
+    void ranksThatDieLateLoseNoTurn() throws Exception {
+        Process job = batch(COUNTS);
+        awaitRunning();
+        String shepherd = Long.toString(JobFile.read(commands.runtime().resolve(NAME)).shepherdPid());
+        assertEquals(0, new ProcessBuilder("kill", "-STOP", shepherd).start().waitFor()); // it kills them
+        try {
+            warn(job);
+            await("word of the ranks", () -> commands.printed("job").contains("still there"));
+        } finally {
+            assertEquals(0, new ProcessBuilder("kill", "-CONT", shepherd).start().waitFor());
+        }
+        assertEnds(job, WANTS_ANOTHER_TURN);
+        assertEquals(List.of("scontrol requeue 7"), requeues());
+        assertFalse(Files.exists(directory.resolve("slurm-7.ckpt/ckpt-0002")), commands.printed("job"));
+        good = true;
+    }
+
+    @Test
+    void theProgramsOwnCodeIsNoWishForAnotherTurn() throws Exception {
+        assertEnds(batch("exit " + WANTS_ANOTHER_TURN), NO_OTHER_TURN);
+        good = true;
+    }
+
+    @Test
+    void aTurnThatCannotBeginIsNoneEither() throws Exception {
+        Process first = batch(COUNTS);
+        awaitRunning();
+        assertEnds(batch(COUNTS), NO_OTHER_TURN);
+        finish();
+        assertEnds(first, 0);
         good = true;
     }
 
