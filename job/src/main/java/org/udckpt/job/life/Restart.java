@@ -189,8 +189,18 @@ public final class Restart {
         }
         try (RestartFiles files = RestartFiles.putBack(job, all.image(), all.memory(), reader.directory())) {
             phases.reached("files");
-            restore(job, all, processes);
+            restoreOrEnd(job, all, processes);
             files.stay();
+        }
+    }
+
+    /** Processes that run already write to the files: none is left when these are put as they were. */
+    private void restoreOrEnd(Job job, Contents all, ImageProcesses processes) throws IOException, InterruptedException {
+        try {
+            restore(job, all, processes);
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            job.close();
+            throw e;
         }
     }
 

@@ -11,6 +11,7 @@ import org.udckpt.job.config.FilePatterns;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.Tiers;
 import org.udckpt.process.capture.CaptureRequest;
 import org.udckpt.process.files.Rollback;
 import org.udckpt.process.files.RollbackRequest;
@@ -36,7 +37,7 @@ final class RestartFiles implements AutoCloseable {
     /** @param checkpoint its directory */
     static RestartFiles putBack(Job job, JobImage image, List<MemorySource> memory, Path checkpoint) {
         goOnSaving(job, image);
-        OneRestart alone = OneRestart.of(checkpoint.getParent());
+        OneRestart alone = OneRestart.of(checkpoint.getParent(), Tiers.of(job.settings()));
         try {
             Rollback rollback = Rollback.prepare(image, memory, new RollbackRequest(checkpoint.getFileName().toString(), job.settings().keepsRolledBack(), JobFiles.foreign(job), "",
                     CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid()).identities()));

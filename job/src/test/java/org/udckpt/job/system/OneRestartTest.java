@@ -34,4 +34,26 @@ class OneRestartTest {
             tree.good();
         }
     }
+
+    /** Which is restarted from the other one of its directories, on another node. */
+    @Test
+    void itMayReadFromAnotherTier() throws Exception {
+        try (Tree tree = new Tree(List.of("sh", "-c", PROGRAM))) {
+            tree.start();
+            tree.await("started");
+            tree.checkpointAndKill();
+            Files.writeString(tree.file("log"), "before\nof a future that is undone\n");
+            Files.createDirectory(tree.file("slow"));
+            String tiers = "fast=" + tree.file("images") + ",slow=" + tree.file("slow");
+            try (DirectoryLock other = DirectoryLock.tryTake(tree.file("slow").toString())) {
+                assertNotNull(other);
+                assertEquals(75, tree.refusedRestart(tiers), tree::text);
+                assertTrue(tree.refusal().contains("another restart from " + tree.file("slow")), tree.refusal());
+                assertEquals("before\nof a future that is undone\n", Files.readString(tree.file("log")));
+            }
+            tree.restart();
+            tree.finish();
+            tree.good();
+        }
+    }
 }

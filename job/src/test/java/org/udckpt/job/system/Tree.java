@@ -99,6 +99,11 @@ final class Tree implements AutoCloseable {
         return commands.run("refused", AWAIT_SECONDS, "restart", file("images").toString(), "--name", "tree");
     }
 
+    /** The same from {@code fast=DIR,slow=DIR}. */
+    int refusedRestart(String tiers) throws Exception {
+        return commands.run("refused", AWAIT_SECONDS, "restart", tiers, "--name", "tree");
+    }
+
     String refusal() throws IOException {
         return commands.printed("refused");
     }

@@ -45,7 +45,7 @@ abstract class Step {
 
     final void undo() {
         if (placed) {
-            take();
+            takeIfThere();
             placed = false;
         }
         if (kept != null) {
@@ -53,6 +53,16 @@ abstract class Step {
                 throw new FilesChanged(place.path() + " was made anew by another program; what it was before the restart is " + kept());
             }
             kept = null;
+        }
+    }
+
+    private void takeIfThere() {
+        try {
+            take();
+        } catch (LinuxError e) {
+            if (e.errno() != LinuxError.ENOENT) { // the restored job has removed or renamed it
+                throw e;
+            }
         }
     }
 

@@ -123,6 +123,21 @@ class RollbackTest {
         assertEquals(contents(before), contents(state()));
     }
 
+    /** Its processes ran already, and removed what had been put back. */
+    @Test
+    void aRestartThatFailsLateChangesNothingEither() throws Exception {
+        SavedFiles saved = save();
+        write("log", 20);
+        write("script", 30);
+        Map<String, String> before = state();
+        try (Rollback rollback = Rollback.prepare(saved.image(), saved.contents(), new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0]))) {
+            rollback.swap();
+            Files.delete(work.resolve("script"));
+            Files.delete(work.resolve("log"));
+        }
+        assertEquals(contents(before), contents(state()));
+    }
+
     @Test
     void whatStandsInTheWayIsNamed() throws Exception {
         SavedFiles saved = save();
