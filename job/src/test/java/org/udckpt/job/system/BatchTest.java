@@ -246,6 +246,25 @@ class BatchTest {
         good = true;
     }
 
+    /** Whether it is of this turn cannot be told when it proves to be damaged: queued again in vain it says so then. */
+    @Test
+    void whereOlderCheckpointsCannotBeReadItIsToo() throws Exception {
+        try (ServerSocket outside = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Process job = batch(CONNECTS.formatted(outside.getLocalPort()));
+            awaitRunning();
+            checkpoint();
+            Files.writeString(directory.resolve("slurm-7.ckpt/ckpt-0001/manifest"), "{");
+            connect();
+            endsIn(12);
+            warn(job);
+            await("a request to Slurm", () -> !requeues().isEmpty());
+            assertTrue(commands.printed("job").contains("whether there is an older one of this turn cannot be told"), commands.printed("job"));
+            job.destroy();
+            assertEnds(job, WANTS_ANOTHER_TURN);
+        }
+        good = true;
+    }
+
     /** SLURM_JOB_ID of one of an array's tasks is the number of all of them. */
     @Test
     void ofAnArrayOnlyTheTaskIsQueuedAgain() throws Exception {
