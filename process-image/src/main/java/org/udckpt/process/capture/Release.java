@@ -38,7 +38,7 @@ final class Release {
                 Ptrace.setRegisters(thread.tid, thread.registers);
             }
             Ptrace.resume(Ptrace.DETACH, thread.tid, 0);
-            if (thread.injector != null && thread.injector.heldStop()) {
+            if (thread.heldStop || thread.injector != null && thread.injector.heldStop()) {
                 Syscall.call(Syscall.TGKILL, process.pid, thread.tid, SIGSTOP);
             }
         } catch (LinuxError gone) {

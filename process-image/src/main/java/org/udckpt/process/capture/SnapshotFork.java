@@ -102,13 +102,13 @@ final class SnapshotFork {
     }
 
     private void enter() {
-        next(main.tid, Ptrace.SYSCALL);
+        next(main.tid);
         Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);
     }
 
     /** The main thread comes to the point where it waits for the short-lived child. */
     private void follow() {
-        WaitStatus status = next(main.tid, Ptrace.SYSCALL);
+        WaitStatus status = next(main.tid);
         if (!status.newTask()) {
             throw new CaptureFailed("%s: clone failed: %s".formatted(process, LinuxError.name(Ptrace.registers(main.tid).error())));
         }
@@ -172,7 +172,7 @@ final class SnapshotFork {
             for (WaitStatus status; !(status = Ptrace.await(between)).ended(); ) {
                 Ptrace.resume(Ptrace.CONT, between, status.signalDelivery() && status.signal() != SIGSTOP ? status.signal() : 0);
             }
-            next(snapshot, Ptrace.SYSCALL);
+            next(snapshot);
             Ptrace.resume(Ptrace.SYSCALL, snapshot, 0);
         }
     }
@@ -182,13 +182,13 @@ final class SnapshotFork {
      * the others are ended, group by group, the checkpoint that is being written is the last one that the job will ever have.
      */
     private void comeBack() {
-        next(main.tid, Ptrace.SYSCALL);
+        next(main.tid);
         if (parasite.safe()) {
             Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);
         }
         if (snapshot != 0) {
             if (parasite.safe()) {
-                next(snapshot, Ptrace.SYSCALL);
+                next(snapshot);
                 LinuxError.check(Ptrace.registers(snapshot).get(Registers.RAX), "close_range in the snapshot");
             }
             leaving = injector(snapshot);
@@ -198,7 +198,7 @@ final class SnapshotFork {
 
     private void enterReaping() {
         if (parasite.safe()) {
-            next(main.tid, Ptrace.SYSCALL);
+            next(main.tid);
             Ptrace.resume(Ptrace.SYSCALL, main.tid, 0);
         }
         if (snapshot != 0) {
@@ -209,7 +209,7 @@ final class SnapshotFork {
     private void finish() {
         long reaped;
         if (parasite.safe()) {
-            next(main.tid, Ptrace.SYSCALL);
+            next(main.tid);
             reaped = Ptrace.registers(main.tid).get(Registers.RAX);
         } else {
             long number = Ptrace.registers(main.tid).get(Registers.RAX); // in the job's own pid namespace
@@ -259,8 +259,8 @@ final class SnapshotFork {
         }
     }
 
-    /** The next system call stop or new-task event. */
-    private static WaitStatus next(int tid, int how) {
+    /** The next system call stop or new-task event. All signals are blocked but SIGSTOP: the job's own waits for {@link Release}. */
+    private WaitStatus next(int tid) {
         while (true) {
             WaitStatus status = Ptrace.await(tid);
             if (status.ended()) {
@@ -269,7 +269,8 @@ final class SnapshotFork {
             if (status.systemCall() || status.newTask()) {
                 return status;
             }
-            Ptrace.resume(how, tid, 0);
+            main.heldStop |= tid == main.tid && status.signalDelivery() && status.signal() == SIGSTOP;
+            Ptrace.resume(Ptrace.SYSCALL, tid, 0);
         }
     }
 }

@@ -35,6 +35,8 @@ final class TracedThread {
 
     /** Not null from the moment when its registers are not its own any more. */
     Injector injector;
+    /** A SIGSTOP came while it was forked, and is to be sent again. As {@link Injector#heldStop}. */
+    boolean heldStop;
     long frame;
     boolean masked;
 

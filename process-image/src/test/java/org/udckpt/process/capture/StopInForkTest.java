@@ -1,0 +1,51 @@
+package org.udckpt.process.capture;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.udckpt.process.files.FileCut;
+import org.udckpt.process.linux.LinuxError;
+import org.udckpt.process.linux.Proc;
+import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.trace.TracerThread;
+
+/** Who stops a job with SIGSTOP while it is forked finds it stopped afterwards. */
+@Timeout(120)
+class StopInForkTest {
+    private static final int SIGCONT = 18, SIGSTOP = 19;
+
+    @Test
+    void theStopComesAfterTheFork() throws Exception {
+        try (Target target = Target.feature("threads", Target.LIBRARY)) {
+            CaptureRequest request = target.request();
+            ObjectTable table = new ObjectTable(new Outside(request.closesOutside()));
+            RankCapture rank = new RankCapture(request.roots().getFirst());
+            try (FileCut files = new FileCut(request.files(), table::newId, GrowingFiles.read(request))) {
+                await(rank.stop());
+                await(rank.read());
+                await(rank.ask(new MemoryObjects(table, files)));
+                LinuxError.check(Syscall.call(Syscall.KILL, target.pid, SIGSTOP), "kill");
+                await(rank.fork());
+                await(rank.resume());
+            } finally {
+                rank.abandon();
+            }
+            for (int round = 0; round < 2000 && !state(target).equals("T"); round++) {
+                Thread.sleep(5);
+            }
+            assertEquals("T", state(target));
+            LinuxError.check(Syscall.call(Syscall.KILL, target.pid, SIGCONT), "kill");
+            assertEquals("PASS", target.verdict().split(" ")[0]);
+        }
+    }
+
+    private static String state(Target target) {
+        return Proc.stat(target.pid)[0];
+    }
+
+    private static void await(CompletableFuture<Long> phase) {
+        TracerThread.join(phase);
+    }
+}
