@@ -21,16 +21,18 @@ final class Descriptors {
     private final JobImage image;
     private final Map<Integer, Puppet> puppets;
     private final Handles handles;
+    private final NamedFiles names;
     private final RestoreTarget target;
     /** object id -> the first process that has a descriptor of it */
     private final Map<Long, Puppet> makers = new HashMap<>();
     /** the launcher's standard streams, which the stubs inherited: {puppet -> temporary numbers of 0, 1, 2} */
     private final Map<Puppet, long[]> streams = new HashMap<>();
 
-    Descriptors(JobImage image, Map<Integer, Puppet> puppets, Handles handles, RestoreTarget target) {
+    Descriptors(JobImage image, Map<Integer, Puppet> puppets, Handles handles, NamedFiles names, RestoreTarget target) {
         this.image = image;
         this.puppets = puppets;
         this.handles = handles;
+        this.names = names;
         this.target = target;
         for (Descriptor descriptor : image.descriptors()) {
             makers.putIfAbsent(descriptor.object(), puppet(descriptor.pid()));
@@ -74,9 +76,9 @@ final class Descriptors {
     /** A fresh descriptor of the object, anywhere. */
     private long make(Puppet maker, KernelObject object) {
         return switch (object) {
-            case KernelObject.OpenFile file -> FileObjects.open(maker, file, handles);
-            case KernelObject.DirectoryOrDevice file -> FileObjects.open(maker, file.path(), file.flags(), file.position());
-            case KernelObject.PseudoFile file -> FileObjects.open(maker, file.path(), file.flags(), file.position());
+            case KernelObject.OpenFile file -> FileObjects.open(maker, file, handles, names);
+            case KernelObject.DirectoryOrDevice file -> FileObjects.open(maker, file.path(), file.flags(), file.position(), names);
+            case KernelObject.PseudoFile file -> FileObjects.open(maker, file.path(), file.flags(), file.position(), names);
             case KernelObject.EventFd event -> EventObjects.event(maker, event);
             case KernelObject.TimerFd timer -> EventObjects.timer(maker, timer);
             case KernelObject.Epoll epoll -> epoll(maker, epoll);

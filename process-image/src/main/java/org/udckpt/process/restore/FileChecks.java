@@ -3,6 +3,7 @@ package org.udckpt.process.restore;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
@@ -22,12 +23,14 @@ final class FileChecks {
 
     private final JobImage image;
     private final RestoreTarget target;
+    private final NamedFiles names;
     private final Set<String> saved;
     private final List<KernelObject.OpenFile> files;
 
     /** @param target hears of what is odd, and no hindrance */
     FileChecks(JobImage image, RestoreTarget target) {
         this.image = image;
+        this.names = new NamedFiles(image, target.changes() != null);
         this.target = target;
         this.files = image.objects().stream().filter(KernelObject.OpenFile.class::isInstance).map(KernelObject.OpenFile.class::cast)
                 .filter(file -> file.backing() == 0).toList();
@@ -60,7 +63,8 @@ final class FileChecks {
     }
 
     private void check(KernelObject.OpenFile file, boolean written) {
-        Files.Stat now = stat(file.path(), "has open");
+        Files.Stat now = stat(() -> names.stat("", file.path()), file.path(), "has open");
+        names.verify(file, now);
         if (now.type() != Files.Stat.REGULAR) {
             throw changed(file.path() + ", which the job has open, is not a regular file any more");
         }
@@ -74,8 +78,12 @@ final class FileChecks {
     }
 
     private static Files.Stat stat(String path, String use) {
+        return stat(() -> Files.stat(path), path, use);
+    }
+
+    private static Files.Stat stat(Supplier<Files.Stat> stat, String path, String use) {
         try {
-            return Files.stat(path);
+            return stat.get();
         } catch (LinuxError missing) {
             throw changed(path + ", which the job " + use + ", is not there: " + LinuxError.name(missing.errno()));
         }
@@ -96,9 +104,10 @@ final class FileChecks {
      */
     void cutBack(String root) {
         for (KernelObject.OpenFile file : files) {
-            if (writable(file) && stat(root + file.path(), "has open").size() > file.size()) {
-                int fd = Files.open(root + file.path(), Syscall.O_WRONLY);
+            if (writable(file) && stat(() -> names.stat(root, file.path()), file.path(), "has open").size() > file.size()) {
+                int fd = names.open(root, file.path(), Syscall.O_WRONLY);
                 try {
+                    names.verify(file, Files.stat(fd));
                     LinuxError.check(Syscall.call(Syscall.FTRUNCATE, fd, file.size()), "cut " + file.path() + " back to " + file.size() + " bytes");
                 } finally {
                     Files.close(fd);

@@ -13,13 +13,17 @@ final class FileObjects {
 
     private FileObjects() {}
 
-    static long open(Puppet maker, KernelObject.OpenFile file, Handles handles) {
+    static long open(Puppet maker, KernelObject.OpenFile file, Handles handles, NamedFiles names) {
         if (file.backing() == 0) {
-            return open(maker, file.path(), file.flags(), file.position());
+            long fd = open(maker, file.path(), file.flags(), file.position(), names);
+            names.verify(file, NamedFiles.stat(maker, fd));
+            return fd;
         }
         // A second open file description of the same inode, which may have no name (proc(5), /proc/PID/fd).
         // That path is a symbolic link, which O_NOFOLLOW (SQLite, Python's tempfile) would refuse.
-        return open(maker, "/proc/self/fd/" + handles.in(maker, file.backing()), file.flags() & ~Syscall.O_NOFOLLOW, file.position());
+        String path = "/proc/self/fd/" + handles.in(maker, file.backing());
+        int flags = kept(file.flags()) & ~Syscall.O_NOFOLLOW;
+        return at(maker, path, maker.tryCall(Syscall.OPEN, maker.string(path), flags, 0), file.position());
     }
 
     /** Takes a lock again that the job held; in the process that is to own it. */
@@ -39,10 +43,16 @@ final class FileObjects {
         return puppet.structure().i16(lock.exclusive() ? 1 : 0).i16(0).i32(0).i64(lock.start()).i64(lock.length()).i64(0).put();
     }
 
-    static long open(Puppet maker, String path, int flags, long position) {
-        // A file of O_TMPFILE, which includes O_DIRECTORY, is opened again as the file that it is.
-        int kept = (flags & Syscall.O_TMPFILE) == Syscall.O_TMPFILE ? flags & ~Syscall.O_TMPFILE : flags;
-        long fd = maker.tryCall(Syscall.OPEN, maker.string(path), kept & ~ONCE | O_NOCTTY, 0);
+    static long open(Puppet maker, String path, int flags, long position, NamedFiles names) {
+        return at(maker, path, names.tryOpen(maker, path, kept(flags), 0), position);
+    }
+
+    /** A file of O_TMPFILE, which includes O_DIRECTORY, is opened again as the file that it is. */
+    private static int kept(int flags) {
+        return ((flags & Syscall.O_TMPFILE) == Syscall.O_TMPFILE ? flags & ~Syscall.O_TMPFILE : flags) & ~ONCE | O_NOCTTY;
+    }
+
+    private static long at(Puppet maker, String path, long fd, long position) {
         if (fd < 0) {
             throw maker.changed("cannot open " + path + " again: " + LinuxError.name((int) -fd));
         }

@@ -57,7 +57,7 @@ public record Relocation(List<Move> moves, String directory) {
 
     private KernelObject object(KernelObject object) {
         return switch (object) {
-            case KernelObject.OpenFile f -> new KernelObject.OpenFile(f.id(), path(f.path()), f.flags(), f.position(), f.size(), f.mode(), f.device(), f.inode(), f.modifiedNs(), f.backing());
+            case KernelObject.OpenFile f -> openFile(f);
             case KernelObject.SharedMemory m -> switch (m.kind()) {
                 case NAMED_FILE, DISK_FILE, DELETED_FILE -> new KernelObject.SharedMemory(m.id(), m.kind(), path(m.path()), m.size(), m.mode(), m.uid(), m.gid(), m.key(), m.ipcId(), m.seals());
                 case ANONYMOUS, MEMFD, SYSV -> m;
@@ -72,6 +72,12 @@ public record Relocation(List<Move> moves, String directory) {
                     KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalFd _, KernelObject.InotifyFd _, KernelObject.PseudoFile _, KernelObject.AgentConnection _,
                     KernelObject.PmiConnection _, KernelObject.StandardStream _ -> object;
         };
+    }
+
+    /** Somewhere else lies another file: its inode, 0, is not known. */
+    private KernelObject.OpenFile openFile(KernelObject.OpenFile f) {
+        String path = path(f.path());
+        return new KernelObject.OpenFile(f.id(), path, f.flags(), f.position(), f.size(), f.mode(), f.device(), path.equals(f.path()) ? f.inode() : 0, f.modifiedNs(), f.backing());
     }
 
     private JobFile file(JobFile file) {

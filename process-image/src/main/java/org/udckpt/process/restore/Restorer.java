@@ -45,11 +45,13 @@ public final class Restorer {
     private final Map<Integer, List<PosixTimer>> timers;
     private final Handles handles;
     private final LazyProcesses lazy;
+    private final NamedFiles names;
 
     private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target, Owners owners, long lazyFrom) {
         this.image = image;
         this.target = target;
         this.owners = owners;
+        this.names = new NamedFiles(image, target.changes() != null);
         memory.forEach(source -> (source.process() ? privateContents : sharedContents).put(source.id(), source));
         image.objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).forEach(m -> sharedMemories.put(m.id(), m));
         this.regions = image.regions().stream().collect(Collectors.groupingBy(Region::pid));
@@ -134,7 +136,7 @@ public final class Restorer {
         byte[] model = Ptrace.xstate(puppets.values().iterator().next().hostPid());
         VectorConversion vectors = new VectorConversion(image.vectors(), VectorLayouts.here(model), model);
         Map<Integer, List<ThreadState>> threadStates = threadsForHere(puppets, vectors);
-        Descriptors descriptors = new Descriptors(image, puppets, handles, target);
+        Descriptors descriptors = new Descriptors(image, puppets, handles, names, target);
         Map<Integer, AddressSpace> spaces = new LinkedHashMap<>();
         for (ProcessState process : image.processes()) {
             Puppet puppet = puppets.get(process.pid());
@@ -146,7 +148,7 @@ public final class Restorer {
             Attributes.enter(puppet, process); // names of sockets may be relative
         }
         descriptors.liftStreams();
-        SharedMemories shared = new SharedMemories(handles, sharedContents, pages);
+        SharedMemories shared = new SharedMemories(handles, names, sharedContents, pages);
         Map<SharedMemory, Puppet> makers = sharedMakers(puppets, descriptors);
         makers.forEach((memory, maker) -> shared.make(maker, memory));
         for (ProcessState process : image.processes()) {

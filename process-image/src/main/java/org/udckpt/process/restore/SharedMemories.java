@@ -13,11 +13,13 @@ final class SharedMemories {
     private static final int FCHMOD = 91;
 
     private final Handles handles;
+    private final NamedFiles names;
     private final Map<Long, MemorySource> sources;
     private final Pages pages;
 
-    SharedMemories(Handles handles, Map<Long, MemorySource> sources, Pages pages) {
+    SharedMemories(Handles handles, NamedFiles names, Map<Long, MemorySource> sources, Pages pages) {
         this.handles = handles;
+        this.names = names;
         this.sources = sources;
         this.pages = pages;
     }
@@ -35,14 +37,14 @@ final class SharedMemories {
     }
 
     /** The file that is there, or a new one with its old mode, whatever the umask here is. */
-    private static long namedFile(Puppet maker, SharedMemory memory) {
+    private long namedFile(Puppet maker, SharedMemory memory) {
         int flags = Syscall.O_RDWR | Syscall.O_CLOEXEC;
-        long fd = maker.tryCall(Syscall.OPEN, maker.string(memory.path()), flags, 0);
+        long fd = names.tryOpen(maker, memory.path(), flags, 0);
         if (fd != -LinuxError.ENOENT) {
             return LinuxError.check(fd, maker.name() + ": open " + memory.path());
         }
         Directories.above(maker, memory.path());
-        fd = maker.call("make " + memory.path(), Syscall.OPEN, maker.string(memory.path()), flags | Syscall.O_CREAT | Syscall.O_EXCL, 0600);
+        fd = LinuxError.check(names.tryOpen(maker, memory.path(), flags | Syscall.O_CREAT | Syscall.O_EXCL, 0600), maker.name() + ": make " + memory.path());
         maker.call("chmod " + memory.path(), FCHMOD, fd, memory.mode() & 07777);
         return fd;
     }
@@ -53,7 +55,7 @@ final class SharedMemories {
     }
 
     /** Made under its old name and unlinked again, so that /proc shows what it showed; beside it, if the name is in use. */
-    private static long deletedFile(Puppet maker, SharedMemory memory) {
+    private long deletedFile(Puppet maker, SharedMemory memory) {
         if (memory.path().equals(AddressSpace.HUGE_PAGES)) {
             throw maker.unsupported("shared memory in huge pages (MAP_SHARED | MAP_HUGETLB); use transparent huge pages (madvise MADV_HUGEPAGE) there");
         }
@@ -61,15 +63,15 @@ final class SharedMemories {
         String path = memory.path();
         int slash = path.lastIndexOf('/');
         if (path.substring(slash + 1).matches("#[0-9]+")) { // never had a name: linkat(2) may still give it one
-            long nameless = maker.tryCall(Syscall.OPEN, maker.string(path.substring(0, slash + 1)), Syscall.O_RDWR | Syscall.O_TMPFILE | Syscall.O_CLOEXEC, memory.mode() & 07777);
+            long nameless = names.tryOpen(maker, path.substring(0, slash + 1), Syscall.O_RDWR | Syscall.O_TMPFILE | Syscall.O_CLOEXEC, memory.mode() & 07777);
             if (nameless >= 0) {
                 return nameless;
             }
         }
-        long fd = maker.tryCall(Syscall.OPEN, maker.string(path), flags, memory.mode() & 07777);
+        long fd = names.tryOpen(maker, path, flags, memory.mode() & 07777);
         if (fd == -LinuxError.EEXIST) {
             path = memory.path() + ".udckpt-" + maker.hostPid() + "-" + memory.id();
-            fd = maker.tryCall(Syscall.OPEN, maker.string(path), flags, memory.mode() & 07777);
+            fd = names.tryOpen(maker, path, flags, memory.mode() & 07777);
         }
         if (fd < 0) {
             throw maker.changed("cannot make the deleted file " + memory.path() + " again: " + LinuxError.name((int) -fd) + "; its directory must be there and writable");
