@@ -1,7 +1,10 @@
 /* POSIX shared memory between a parent and its forked child: locks, condition variables and data in it. */
 #include "feature.h"
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+
+enum { SOMEBODY = 33 };
 
 typedef struct {
   pthread_mutex_t lock;
@@ -25,7 +28,7 @@ static void take_turn(Shared *shared, uint64_t parity) {
 static Shared *make(char *name) {
   int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
   CHECK(fd >= 0, "shm_open(%s)", name);
-  MUST(!ftruncate(fd, sizeof(Shared)));
+  MUST(!ftruncate(fd, sizeof(Shared)) && (geteuid() || !fchown(fd, SOMEBODY, SOMEBODY)));
   Shared *shared = mmap(NULL, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   MUST(shared != MAP_FAILED && !close(fd));
   pthread_mutexattr_t mutex;
@@ -67,6 +70,9 @@ int main(int argc, char **argv) {
   CHECK(named->turn > 2 && unlinked->turn > 2, "%lu and %lu turns", named->turn, unlinked->turn);
   int again = shm_open(name, O_RDWR, 0);
   CHECK(again >= 0, "the named segment cannot be opened any more");
+  struct stat file;
+  MUST(!fstat(again, &file));
+  CHECK(geteuid() || (file.st_uid == SOMEBODY && file.st_gid == SOMEBODY), "the named segment belongs to user %d, group %d", file.st_uid, file.st_gid);
   Shared *view = mmap(NULL, sizeof(Shared), PROT_READ, MAP_SHARED, again, 0);
   MUST(view != MAP_FAILED);
   CHECK(view->turn == named->turn, "the name leads to another segment");

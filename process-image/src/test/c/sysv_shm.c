@@ -4,7 +4,7 @@
 #include <sys/shm.h>
 #include <sys/wait.h>
 
-enum { BYTES = 3 * 4096 };
+enum { BYTES = 3 * 4096, SOMEBODY = 33 };
 
 int main(int argc, char **argv) {
   feature_start(argc, argv);
@@ -15,6 +15,10 @@ int main(int argc, char **argv) {
   MUST(counter != (void *) -1 && area != (void *) -1);
   MUST(!shmctl(removed, IPC_RMID, NULL));
   fill_pattern(area, BYTES, 70);
+  struct shmid_ds before;
+  MUST(!shmctl(kept, IPC_STAT, &before));
+  before.shm_perm.uid = before.shm_perm.gid = SOMEBODY;
+  MUST(geteuid() || !shmctl(kept, IPC_SET, &before)); /* root may give it away */
   pid_t child = fork();
   if (!child) { /* makes every even value odd, until the stop value comes */
     feature_child();
@@ -36,6 +40,7 @@ int main(int argc, char **argv) {
     struct shmid_ds status;
     CHECK(!shmctl(kept, IPC_STAT, &status), "the id %d is not valid any more", kept);
     CHECK(status.shm_segsz == BYTES && status.shm_nattch == 2, "the segment has %zu bytes and %lu attachments", status.shm_segsz, status.shm_nattch);
+    CHECK(geteuid() || (status.shm_perm.uid == SOMEBODY && status.shm_perm.gid == SOMEBODY), "the segment belongs to user %d, group %d", status.shm_perm.uid, status.shm_perm.gid);
     CHECK(shmget(0x75640000 | (getpid() & 0xffff), 0, 0) == kept, "the key leads to another segment");
     pause_ms(1);
   }

@@ -10,7 +10,7 @@ import org.udckpt.process.model.MemorySource;
 
 /** Makes the shared segments and files whose contents are in the image, and fills them. */
 final class SharedMemories {
-    private static final int FCHMOD = 91;
+    private static final int FCHMOD = 91, SHMID_DS_BYTES = 112;
 
     private final Handles handles;
     private final NamedFiles names;
@@ -45,8 +45,16 @@ final class SharedMemories {
         }
         Directories.above(maker, memory.path());
         fd = LinuxError.check(names.tryOpen(maker, memory.path(), flags | Syscall.O_CREAT | Syscall.O_EXCL, 0600), maker.name() + ": make " + memory.path());
+        if (isAnothers(memory)) {
+            maker.call("give " + memory.path() + " to user " + memory.uid(), Syscall.FCHOWN, fd, memory.uid(), memory.gid());
+        }
         maker.call("chmod " + memory.path(), FCHMOD, fd, memory.mode() & 07777);
         return fd;
+    }
+
+    /** Root makes it again for the user whose it was: who that is, an image of an ordinary user may not say (-1). */
+    private static boolean isAnothers(SharedMemory memory) {
+        return memory.uid() != -1 && (memory.uid() != 0 || memory.gid() != 0) && Syscall.call(107 /* geteuid */) == 0;
     }
 
     /** A shared mapping without a name becomes a memfd: it can be handed to the other processes (memfd_create(2)). */
@@ -125,6 +133,11 @@ final class SharedMemories {
         long id = maker.call("make " + what, Syscall.SHMGET, segment.key(), segment.size(), 01000 | 02000 | segment.mode() & 0777);
         if (id != segment.ipcId()) {
             throw maker.failed(what + ": the kernel gave id " + id);
+        }
+        if (isAnothers(segment)) {
+            // struct shmid64_ds (asm-generic/shmbuf.h), of which IPC_SET reads shm_perm: key, uid, gid, cuid, cgid, mode
+            long wanted = maker.structure().i32(segment.key()).i32(segment.uid()).i32(segment.gid()).i32(0).i32(0).i32(segment.mode() & 0777).raw(new byte[SHMID_DS_BYTES - 24]).put();
+            maker.call("give " + what + " to user " + segment.uid(), Syscall.SHMCTL, id, 1 /* IPC_SET */, wanted);
         }
         long at = maker.call("attach " + what, Syscall.SHMAT, id, 0, 0);
         MemorySource source = sources.get(segment.id());
