@@ -72,10 +72,12 @@ public final class Coordinator {
         ask(new Request(Op.EXCHANGE, 0, 0), now);
     }
 
-    /** Ends the checkpoint that is under way, if it is not too late for that. */
+    /** Ends the checkpoint that is under way, if it is not too late for that; one that has not been asked of anybody yet is not begun. */
     public void abort(String reason, long now) {
         if (state == State.PHASES) {
             giveUp(reason, now);
+        } else if (state == State.SETTLING) {
+            why = reason;
         }
     }
 
@@ -125,7 +127,10 @@ public final class Coordinator {
         switch (state) {
             case PHASES -> phase(tally, now);
             case SETTLING -> {
-                if (settled(tally)) {
+                boolean settled = settled(tally);
+                if (why != null) {
+                    ended(false, why, now);
+                } else if (settled) {
                     state = State.PHASES;
                     ask(new Request(Op.SUSPEND, checkpoint, 0), now);
                 } else {
@@ -138,7 +143,7 @@ public final class Coordinator {
             }
             case ABORTING -> {
                 settled(tally);
-                ended(false, why, now);
+                ended(false, tally.failure() == null ? why : why + "; the abort failed" + failure(tally), now);
             }
             case EXCHANGING -> {
                 state = State.IDLE;
@@ -199,11 +204,13 @@ public final class Coordinator {
         ask(unsettled, now);
     }
 
+    /** Whether all nodes have done the last checkpoint's end: one that failed may have ranks that stand still, and is asked again. */
     private boolean settled(Tally tally) {
-        if (tally.nodes() == root.tree().nodes()) {
+        boolean all = tally.failure() == null && tally.nodes() == root.tree().nodes();
+        if (all) {
             unsettled = null;
         }
-        return unsettled == null;
+        return all;
     }
 
     private void ask(Request request, long now) {

@@ -4,7 +4,10 @@ import org.udckpt.job.tree.Tally;
 
 /** Who asked the coordinator for something: the job. */
 public interface Owner {
-    /** All parts are durable: write the manifest, and tell {@link Coordinator#manifest}. Begins and returns at once. */
+    /**
+     * All parts are durable: write the manifest, and tell {@link Coordinator#manifest}. Begins and returns at once. The coordinator knows that each node
+     * has answered WRITE, not what it wrote: the manifest is written only with a report of each node, and not at all where one is missing.
+     */
     void commit(long checkpoint, long now);
 
     /** A checkpoint has ended, one way or the other. Another may be begun. */

@@ -81,6 +81,11 @@ final class Collective {
         }
     }
 
+    /** The answer goes to another node above: counted twice it could stand for one that is missing. */
+    void again() {
+        tally = tally.failed(new Tally.Failure(self, "lost its parent after it had answered, and may be counted twice"));
+    }
+
     void lost(int node, String why, long now) {
         waiting.remove(node);
         if (call.all()) {

@@ -116,12 +116,7 @@ public final class Member {
         if (beat != null) {
             heard(from, message.kind(), beat, now);
         }
-        for (Message next : inOrder) {
-            if (over) {
-                return;
-            }
-            handle(from, next, now);
-        }
+        handle(from, inOrder, now);
     }
 
     /** Time has passed; may be called at any time. */
@@ -213,13 +208,35 @@ public final class Member {
                 over("it was silent for longer than its lease, so that the nodes above have given it up", now);
                 return;
             }
-            // What a child says of a node that lives here now is of before that came; of others than those below it knows from here.
-            if (node != self && (fromParent || !children.containsKey(node) && tree.isBelow(node, self))) {
+            // A child may say it of a node that has come here meanwhile: it is lost too, or that child would refuse every call of all for ever.
+            if (node != self && (fromParent || tree.isBelow(node, self))) {
                 lose(node, "silent for longer than its lease", now);
             }
         }
         if (fromParent && beat.over()) {
             climb(now);
+        }
+    }
+
+    /** All of them count as arrived, so that one which is malformed must not take those behind it along. */
+    private void handle(int from, List<Message> messages, long now) throws MalformedMessage {
+        MalformedMessage first = null;
+        for (Message message : messages) {
+            if (over) {
+                break;
+            }
+            try {
+                handle(from, message, now);
+            } catch (MalformedMessage e) {
+                if (first == null) {
+                    first = e;
+                } else {
+                    first.addSuppressed(e);
+                }
+            }
+        }
+        if (first != null) {
+            throw first;
         }
     }
 
@@ -252,6 +269,7 @@ public final class Member {
         if (call.id() > lastCall) {
             begin(call, now);
         } else if (call.id() == lastCall && collective.isAnswered()) {
+            collective.again();
             result(now); // a new parent, which has not got it
         }
     }

@@ -15,6 +15,8 @@ final class Neighbour {
     private static final int AT_ONCE = 16;
     private static final int MOST_DOUBLINGS = 1; // an ABORT that is lost with its repetition must not wait for long
     private static final int MOST_EARLY = 1 << 16;
+    /** What comes early beyond that is not kept, and so not acknowledged: it is sent again. */
+    static final int MOST_EARLY_BYTES = AT_ONCE * Links.MAX_MESSAGE_BYTES;
 
     private final int node;
     private final int self;
@@ -27,6 +29,7 @@ final class Neighbour {
     private int doublings;
     private int sent;
     private int got;
+    private int earlyBytes;
 
     Neighbour(int node, int self, int life, Links links, long heard) {
         this.node = node;
@@ -77,11 +80,19 @@ final class Neighbour {
         if (message.number() - got > MOST_EARLY) {
             throw new MalformedMessage("message " + message.number() + " of node " + node + ", where " + (got + 1) + " is next");
         }
-        early.put(message.number(), message);
-        List<Message> next = new ArrayList<>();
+        if (message.number() != got + 1) {
+            if (earlyBytes + message.body().length <= MOST_EARLY_BYTES && early.putIfAbsent(message.number(), message) == null) {
+                earlyBytes += message.body().length;
+            }
+            return List.of();
+        }
+        got++;
+        List<Message> next = new ArrayList<>(List.of(message));
         while (!early.isEmpty() && early.firstKey() == got + 1) {
             got++;
-            next.add(early.pollFirstEntry().getValue());
+            Message waited = early.pollFirstEntry().getValue();
+            earlyBytes -= waited.body().length;
+            next.add(waited);
         }
         return next;
     }

@@ -183,6 +183,74 @@ class MemberTest {
     }
 
     @Test
+    void whatStandsBehindAMalformedMessageArrives() throws MalformedMessage {
+        tree(new Random(1), new Tree(3, 2), 0, 0);
+        Member root = members.getFirst();
+        root.onMessage(1, post(2, new byte[] {2}), 0);
+        byte[] bad = new Message(Message.Kind.RESULT, 7, 0, 1, new byte[3]).encode();
+        assertThrows(MalformedMessage.class, () -> root.onMessage(1, bad, 0));
+        assertEquals(List.of(2), parts.getFirst().posts);
+    }
+
+    @Test
+    void whatComesEarlyIsBoundedAndIsTakenLater() throws MalformedMessage {
+        tree(new Random(1), new Tree(3, 2), 0, 0);
+        Member root = members.getFirst();
+        byte[] large = new byte[Message.MAX_BODY_BYTES];
+        int most = Neighbour.MOST_EARLY_BYTES / large.length;
+        for (int number = 2; number <= most + 5; number++) {
+            root.onMessage(1, post(number, large), 0);
+        }
+        root.onMessage(1, post(1, large), 0);
+        assertEquals(1 + most, parts.getFirst().posts.size());
+        root.onMessage(1, post(most + 2, large), 0);
+        assertEquals(2 + most, parts.getFirst().posts.size());
+    }
+
+    @Test
+    void anAnswerThatGoesToASecondParentIsNoProofOfAll() throws MalformedMessage {
+        List<byte[]> toRoot = new ArrayList<>();
+        Counter part = new Counter(3) {
+            @Override
+            public void attached(int parent, long now) { }
+        };
+        part.member = new Member(3, 7, new Tree(7, 2), TIMING, (to, message) -> {
+            if (to == 0) {
+                toRoot.add(message);
+            }
+        }, part, 0);
+        byte[] call = new Message(Message.Kind.CALL, 7, 0, 1, Message.encode(new Call(1, 5, false, LONG, new byte[0]))).encode();
+        part.member.onMessage(1, call, 1);
+        part.member.onTimer(2 + TIMING.lease());
+        assertEquals(0, part.member.parent());
+        toRoot.clear();
+        part.member.onMessage(0, call, 3 + TIMING.lease());
+        assertEquals(List.of(1L), part.calls);
+        Tally said = Message.Result.decode(Message.decode(toRoot.getFirst()).body()).tally();
+        assertEquals(3, said.failure().node());
+    }
+
+    @Test
+    void aNodeThatWasGivenUpAfterItWasAdoptedIsLostForEverybody() throws MalformedMessage {
+        Counter part = new Counter(0) {
+            @Override
+            public void lost(int node, long now) {
+                assertEquals(3, node);
+            }
+        };
+        part.member = new Member(0, 7, new Tree(7, 2), TIMING, (to, message) -> { }, part, 0);
+        part.member.onMessage(3, new Message(Message.Kind.BEAT_UP, 7, 0, 0, new Message.Beat(false, new int[0]).encode()).encode(), 1);
+        assertTrue(part.member.children().contains(3));
+        part.member.onMessage(1, new Message(Message.Kind.BEAT_UP, 7, 0, 0, new Message.Beat(false, new int[] {3}).encode()).encode(), 2);
+        assertEquals(java.util.Set.of(3), part.member.lost());
+        assertFalse(part.member.children().contains(3));
+    }
+
+    private static byte[] post(int number, byte[] body) {
+        return new Message(Message.Kind.POST, 7, 0, number, body).encode();
+    }
+
+    @Test
     void bytesOfChanceAreRefusedOrIgnored() {
         Random random = new Random(5);
         tree(random, new Tree(5, 2), 0, 0);
