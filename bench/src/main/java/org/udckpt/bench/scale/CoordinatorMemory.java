@@ -126,6 +126,11 @@ final class CoordinatorMemory {
         public void begin(long now) { }
 
         @Override
+        public void refused(String why, long now) {
+            throw new IllegalStateException(why);
+        }
+
+        @Override
         public void answered(int number, long[] absent, long now) {
             answered++;
             if (absent.length > 0) {

@@ -23,6 +23,7 @@ public final class FaultRun {
     private static final Timing TIMING = new Timing(100 * MS, 300 * MS, 400 * MS);
     private static final Budgets BUDGETS = new Budgets(400 * MS, 400 * MS, 400 * MS, 400 * MS, 600 * MS, 500 * MS, 400 * MS);
     private static final int CHECKPOINTS = 3;
+    private static final int TRIES = 5;
     private static final long SPAN = 1000 * MS;
     private static final long HANG = 700 * MS;
     /** A message of which one in twenty is lost has come by then: it was repeated five times. */
@@ -43,6 +44,9 @@ public final class FaultRun {
     private final boolean[] hanging;
     private final Set<FaultPlan.Fault> done = new HashSet<>();
     private boolean exchanged;
+    private boolean quiet;
+    private boolean lossHeard;
+    private String lastWhy;
     private int committed;
     private int aborted;
     private long begun;
@@ -101,6 +105,29 @@ public final class FaultRun {
             world.events().runUntil(world.now() + TIMING.lease());
         }
         ledger.atRest();
+        if (!plan.loses()) { // else a phase's budget may end before a message has come that was lost
+            succeedsAgain(rest);
+        }
+    }
+
+    /** Nothing goes wrong any more: one of the next checkpoints is committed, or the owner knows that a node is lost. */
+    private void succeedsAgain(long rest) {
+        quiet = true;
+        java.util.Arrays.fill(failing, false);
+        java.util.Arrays.fill(hanging, false);
+        if (world.isDead(0) || lossHeard || !world.node(0).coordinator().isReady()) {
+            return;
+        }
+        int before = committed;
+        // Links that are slow by chance may take longer than the short budgets, but not each time.
+        for (int tries = 0; tries < TRIES && committed == before && !lossHeard; tries++) {
+            world.later(0, 0, () -> world.node(0).coordinator().checkpoint(++begun, world.now()));
+            world.events().runUntil(world.now() + bound + BUDGETS.write() + rest);
+        }
+        if (committed == before && !lossHeard) {
+            throw new Ledger.Violation("no checkpoint succeeds any more, and the owner has not heard why: " + lastWhy);
+        }
+        ledger.atRest();
     }
 
     @Override
@@ -138,7 +165,7 @@ public final class FaultRun {
     }
 
     private void bringsAbout(int witness, Request begun) {
-        for (FaultPlan.Fault fault : plan.faults()) {
+        for (FaultPlan.Fault fault : quiet ? List.<FaultPlan.Fault>of() : plan.faults()) {
             boolean its = fault.checkpoint() == begun.checkpoint() || begun.op() == Op.EXCHANGE;
             if (fault.trigger() == begun.op() && its && fault.witness() == witness && done.add(fault)) {
                 world.events().at(world.now() + fault.delay(), () -> happens(fault));
@@ -183,6 +210,11 @@ public final class FaultRun {
                 exchange.ask(wanted.stream().mapToLong(KeyShelf::number).toArray(), world.now());
                 exchange.complete(world.now());
             });
+        }
+
+        @Override
+        public void refused(String why, long now) {
+            throw new Ledger.Violation(why);
         }
 
         @Override
@@ -231,7 +263,7 @@ public final class FaultRun {
     private final class Job implements Owner {
         @Override
         public void commit(long checkpoint, long now) {
-            boolean fails = random.nextInt(10) == 0;
+            boolean fails = !quiet && random.nextInt(10) == 0;
             world.later(0, random.nextLong(20 * MS), () -> {
                 if (!fails) {
                     ledger.committed(checkpoint);
@@ -243,12 +275,15 @@ public final class FaultRun {
         @Override
         public void ended(Outcome outcome, long now) {
             ledger.outcome(outcome);
+            lastWhy = outcome.why();
             if (outcome.committed()) {
                 committed++;
             } else {
                 aborted++;
             }
-            world.later(0, random.nextLong(100 * MS), FaultRun.this::checkpoint);
+            if (!quiet) {
+                world.later(0, random.nextLong(100 * MS), FaultRun.this::checkpoint);
+            }
         }
 
         @Override
@@ -265,6 +300,7 @@ public final class FaultRun {
 
         @Override
         public void lost(int node, long now) {
+            lossHeard = true;
             if (endsOnLoss) {
                 world.node(0).coordinator().end(now);
             }

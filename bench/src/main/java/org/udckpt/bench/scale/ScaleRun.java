@@ -132,6 +132,11 @@ final class ScaleRun implements AutoCloseable {
         }
 
         @Override
+        public void refused(String why, long now) {
+            throw new IllegalStateException(why);
+        }
+
+        @Override
         public void answered(int number, long[] absent, long now) {
             check();
             world.node(node).exchanged(absent.length == 0 ? null : absent.length + " addresses are known to nobody", now);

@@ -3,6 +3,7 @@ package org.udckpt.job.exchange;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -23,7 +24,8 @@ import org.udckpt.job.tree.Member;
 public final class Exchange {
     /** Half a megabyte: a larger ask goes in several messages. */
     static final int KEYS_OF_A_MESSAGE = 1 << 16;
-    private static final byte ENTRIES = 1, ASK = 2, COMPLETE = 3, ANSWER = 4;
+    private static final byte ENTRIES = 1, ASK = 2, COMPLETE = 3, ANSWER = 4, REFUSED = 5;
+    private static final int MOST_REFUSED_BYTES = 4096;
 
     /** The node's own ranks, as the exchange sees them. */
     public interface Local {
@@ -32,6 +34,9 @@ public final class Exchange {
 
         /** What {@link Exchange#ask} wanted is on the shelf. @param absent keys that nobody in the job has */
         void answered(int number, long[] absent, long now);
+
+        /** Entries of this node or one beside or below it were not taken. @param why naming them */
+        void refused(String why, long now);
     }
 
     /** Who wants what. */
@@ -58,7 +63,7 @@ public final class Exchange {
     private final Map<Integer, Errand> errands = new HashMap<>();
     /** By number, what was asked of the node above and is not answered: to be asked again of another one. */
     private final Map<Integer, long[]> asked = new HashMap<>();
-    /** Keys of what is below this node, until that goes up. */
+    /** Keys of what this node and those below it have said: goes up when all have, and again to another node above. */
     private final List<long[]> below = new ArrayList<>();
     /** Nobody is below: there is nothing to gather. */
     private final boolean leaf;
@@ -79,10 +84,12 @@ public final class Exchange {
         local.begin(now);
     }
 
-    /** Entries of this node's own ranks, as the shelf takes them. */
+    /** Entries of this node's own ranks, as the shelf takes them. @throws IllegalArgumentException if it does not take all of them; the others count */
     public void register(byte[] entries, long now) {
         try {
             keep(entries, now);
+        } catch (RefusedEntries e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
         } catch (MalformedMessage e) {
             throw new IllegalArgumentException("entries of this node: " + e.getMessage(), e);
         }
@@ -91,7 +98,7 @@ public final class Exchange {
     /** Wants entries on the shelf. @param keys in any order @return the number with which {@link Local#answered} will tell, perhaps at once */
     public int ask(long[] keys, long now) {
         int number = ++lastNumber;
-        wish(new Wish(member.self(), number, LongStream.of(keys).sorted().distinct().toArray()), now);
+        wish(new Wish(member.self(), number, sorted(keys)), now);
         return number;
     }
 
@@ -111,11 +118,22 @@ public final class Exchange {
     public void received(int from, ByteBuffer message, long now) throws MalformedMessage {
         try {
             byte kind = message.get();
-            if (from == member.parent() != (kind == ANSWER)) {
+            if (from == member.parent() != (kind == ANSWER || kind == REFUSED)) {
                 throw new MalformedMessage("a table's message of kind " + kind + " from node " + from + ", which is " + (from == member.parent() ? "above" : "below"));
             }
             switch (kind) {
-                case ENTRIES -> keep(rest(message), now);
+                case ENTRIES -> {
+                    try {
+                        keep(rest(message), now);
+                    } catch (RefusedEntries e) {
+                        refuse(from, e.getMessage().getBytes(StandardCharsets.UTF_8), now);
+                    }
+                }
+                case REFUSED -> {
+                    byte[] why = rest(message);
+                    member.children().forEach(child -> refuse(child, why, now)); // who put them is not kept
+                    local.refused(new String(why, StandardCharsets.UTF_8), now);
+                }
                 case ASK -> {
                     int number = message.getInt();
                     wish(new Wish(from, number, AddressBatch.keys(rest(message))), now);
@@ -125,7 +143,11 @@ public final class Exchange {
                     int number = message.getInt();
                     boolean last = message.get() != 0;
                     if (message.hasRemaining()) {
-                        shelf.add(rest(message));
+                        try {
+                            shelf.add(rest(message));
+                        } catch (RefusedEntries e) {
+                            local.refused(e.getMessage(), now);
+                        }
                     }
                     if (last) {
                         answered(number, now);
@@ -145,23 +167,50 @@ public final class Exchange {
         }
     }
 
-    /** There is another node above, which has what is below it: what was asked of the one before is asked of it. */
+    /** There is another node above, which has what is below it: what was said to the one before, and asked of it, is said again. */
     public void attached(long now) {
+        if (leaf || incomplete.isEmpty()) {
+            allUp(now);
+        }
         asked.forEach((number, keys) -> up(number, keys, now));
         if (incomplete.isEmpty()) {
             post(member.parent(), message(COMPLETE, 0), now);
         }
     }
 
-    private void keep(byte[] entries, long now) throws MalformedMessage {
-        long[] keys = shelf.add(entries);
+    private void keep(byte[] entries, long now) throws MalformedMessage, RefusedEntries {
+        try {
+            taken(shelf.add(entries), List.of(entries), now);
+        } catch (RefusedEntries e) {
+            long[] keys = sorted(e.taken());
+            taken(keys, keys.length == 0 ? List.of() : shelf.find(keys), now);
+            throw e;
+        }
+    }
+
+    private void taken(long[] keys, List<byte[]> entries, long now) {
         if (member.parent() >= 0) {
+            below.add(keys);
             if (leaf || incomplete.isEmpty()) {
-                entriesUp(entries, now);
-            } else {
-                below.add(keys);
+                entries.forEach(some -> entriesUp(some, now));
             }
         }
+    }
+
+    private void allUp(long now) {
+        long[] keys = sorted(below.stream().flatMapToLong(Arrays::stream).toArray());
+        if (keys.length > 0) {
+            shelf.find(keys).forEach(entries -> entriesUp(entries, now));
+        }
+    }
+
+    private void refuse(int to, byte[] why, long now) {
+        byte[] text = Arrays.copyOf(why, Math.min(why.length, MOST_REFUSED_BYTES));
+        post(to, message(REFUSED, text.length).put(text), now);
+    }
+
+    private static long[] sorted(long[] keys) {
+        return LongStream.of(keys).sorted().distinct().toArray();
     }
 
     private void entriesUp(byte[] entries, long now) {
@@ -180,10 +229,8 @@ public final class Exchange {
         if (!incomplete.remove(node) || !incomplete.isEmpty()) {
             return;
         }
-        long[] gathered = below.stream().flatMapToLong(Arrays::stream).sorted().distinct().toArray();
-        below.clear();
-        if (gathered.length > 0) {
-            shelf.find(gathered).forEach(entries -> entriesUp(entries, now));
+        if (!leaf) { // whose entries have gone up at once
+            allUp(now);
         }
         List<Wish> first = List.copyOf(queue);
         queue.clear();

@@ -119,7 +119,7 @@ public final class Fence {
     private BitSet nodes(ByteBuffer message) throws MalformedMessage {
         int first = message.getInt();
         int most = (member.tree().nodes() + Long.SIZE - 1) / Long.SIZE;
-        if (first < 0 || message.remaining() % Long.BYTES != 0 || first + message.remaining() / Long.BYTES > most) {
+        if (first < 0 || message.remaining() % Long.BYTES != 0 || first > most - message.remaining() / Long.BYTES) {
             throw new MalformedMessage("a barrier's nodes from word " + first + " on in " + message.remaining() + " bytes");
         }
         long[] words = new long[first + message.remaining() / Long.BYTES];

@@ -49,19 +49,25 @@ public final class KeyShelf implements Shelf {
     }
 
     @Override
-    public long[] add(byte[] entries) throws MalformedMessage {
+    public long[] add(byte[] entries) throws MalformedMessage, RefusedEntries {
         List<Pair> added = decode(entries);
-        long[] numbers = new long[added.size()];
-        for (int i = 0; i < numbers.length; i++) {
-            Pair pair = added.get(i);
-            numbers[i] = number(new String(pair.key, StandardCharsets.UTF_8));
-            Pair before = pairs.putIfAbsent(numbers[i], pair);
-            if (before != null && !(Arrays.equals(before.key, pair.key) && Arrays.equals(before.value, pair.value))) {
-                throw new MalformedMessage("PMI key '" + new String(pair.key, StandardCharsets.UTF_8) + "' is put twice, or has the number of '"
-                        + new String(before.key, StandardCharsets.UTF_8) + "'");
+        long[] taken = new long[added.size()];
+        int count = 0;
+        String refused = null;
+        for (Pair pair : added) {
+            long number = number(text(pair.key));
+            Pair before = pairs.putIfAbsent(number, pair);
+            if (before == null || Arrays.equals(before.key, pair.key) && Arrays.equals(before.value, pair.value)) {
+                taken[count++] = number;
+            } else {
+                refused = (refused == null ? "" : refused + "; ") + "PMI key '" + text(pair.key) + "' is put twice, or has the number of '" + text(before.key) + "'";
             }
         }
-        return numbers;
+        taken = Arrays.copyOf(taken, count);
+        if (refused != null) {
+            throw new RefusedEntries(refused, taken);
+        }
+        return taken;
     }
 
     @Override
@@ -115,6 +121,10 @@ public final class KeyShelf implements Shelf {
         byte[] bytes = new byte[length];
         from.get(bytes);
         return bytes;
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
     }
 
     private static byte[] bytes(String text) {

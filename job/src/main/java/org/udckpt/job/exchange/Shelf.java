@@ -9,8 +9,14 @@ public interface Shelf {
     /** The most bytes of one message's entries. */
     int MAX_BYTES = Links.MAX_MESSAGE_BYTES - 1024;
 
-    /** Keeps entries, also known ones that have moved. @return their keys, in any order @throws MalformedMessage if they are none of this table */
-    long[] add(byte[] entries) throws MalformedMessage;
+    /**
+     * Keeps entries, also known ones that have moved, and again.
+     *
+     * @return their keys, in any order
+     * @throws MalformedMessage if they are none of this table
+     * @throws RefusedEntries   if some contradict what is known; the others are kept
+     */
+    long[] add(byte[] entries) throws MalformedMessage, RefusedEntries;
 
     /** Those keys of which nothing is known. */
     long[] missing(long[] keys);

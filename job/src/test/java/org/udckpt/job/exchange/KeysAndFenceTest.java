@@ -6,17 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.udckpt.job.coordinator.Budgets;
 import org.udckpt.job.coordinator.NodePart;
 import org.udckpt.job.coordinator.Ranks;
 import org.udckpt.job.coordinator.Request;
+import org.udckpt.job.tree.Links;
 import org.udckpt.job.tree.MalformedMessage;
 import org.udckpt.job.tree.Timing;
 import org.udckpt.job.tree.Tree;
@@ -48,12 +51,19 @@ class KeysAndFenceTest {
         private final Exchange keys;
         private final Fence fence;
         private final ArrayDeque<List<String>> asked = new ArrayDeque<>();
+        private final List<String> refused = new ArrayList<>();
         private int rounds;
         private int answers;
 
         Node(int number, Tree tree) {
             this.number = number;
-            part = new NodePart(number, 1, tree, TIMING, Budgets.USUAL, wires.links(number), NO_RANKS, null, 0);
+            Links whole = wires.links(number);
+            Links links = (to, message) -> {
+                if (passes.test(number, to, message)) {
+                    whole.send(to, message);
+                }
+            };
+            part = new NodePart(number, 1, tree, TIMING, Budgets.USUAL, links, NO_RANKS, null, 0);
             keys = part.keys(shelf, this);
             fence = part.fence(this::released);
             wires.put(number, part.member());
@@ -85,6 +95,11 @@ class KeysAndFenceTest {
             throw new IllegalStateException("no tables are exchanged");
         }
 
+        @Override
+        public void refused(String why, long now) {
+            refused.add(why);
+        }
+
         /** In the order of the questions, since links keep it and all go the same way. */
         @Override
         public void answered(int question, long[] absent, long now) {
@@ -97,6 +112,11 @@ class KeysAndFenceTest {
         }
     }
 
+    private interface Passes {
+        boolean test(int from, int to, byte[] message);
+    }
+
+    private Passes passes = (from, to, message) -> true;
     private final List<Node> nodes = new ArrayList<>();
     private final int[] entered = new int[FENCES];
     private Wires wires;
@@ -128,7 +148,63 @@ class KeysAndFenceTest {
     }
 
     @Test
-    void pairsComeBackAsTheyWereAndNoKeyIsPutTwice() throws MalformedMessage {
+    void entriesThatAreLostWithALivingParentGoUpAgain() throws MalformedMessage {
+        tree(new Tree(7, 2));
+        passes = (from, to, message) -> !(from == 1 && to == 3 || from == 3 && to == 1 && message[1] != 0); // only node 3's beats still reach node 1
+        nodes.forEach(node -> node.keys.register(KeyShelf.entries(Map.of("of " + node.number, "x")).getFirst(), wires.now()));
+        for (int steps = 0; steps < 300 && nodes.get(3).part.member().parent() != 0; steps++) {
+            wires.step(5);
+        }
+        wires.step(5);
+        assertEquals(0, nodes.get(3).part.member().parent());
+        assertTrue(nodes.get(1).part.member().lost().isEmpty(), "the parent before lives, and does not know");
+        assertNull(nodes.get(1).shelf.get("of 3"));
+        nodes.stream().filter(node -> node.number != 3).forEach(node -> node.keys.complete(wires.now()));
+        wires.step(5);
+        assertEquals("x", nodes.getFirst().shelf.get("of 3"));
+    }
+
+    @Test
+    void oneKeyPutTwiceIsNamedAndTheOthersOfItsMessageAreKept() throws MalformedMessage {
+        tree(new Tree(7, 2));
+        nodes.forEach(node -> node.keys.complete(wires.now()));
+        wires.step(5);
+        nodes.get(6).keys.register(KeyShelf.entries(Map.of("twice", "first")).getFirst(), wires.now());
+        wires.step(5);
+        nodes.get(3).keys.register(KeyShelf.entries(new TreeMap<>(Map.of("a", "1", "twice", "second", "z", "2"))).getFirst(), wires.now());
+        try {
+            wires.step(5);
+        } catch (MalformedMessage e) {
+            throw new AssertionError("a key that is put twice is no reason to give up a neighbour", e);
+        }
+        wires.step(5);
+        assertEquals("1", nodes.getFirst().shelf.get("a"));
+        assertEquals("2", nodes.getFirst().shelf.get("z"));
+        assertEquals("first", nodes.getFirst().shelf.get("twice"));
+        assertTrue(nodes.get(3).refused.getFirst().contains("'twice'"), "the node that put it hears of it");
+        assertTrue(nodes.get(6).refused.isEmpty());
+        byte[] again = KeyShelf.entries(Map.of("a", "3")).getFirst();
+        assertTrue(assertThrows(IllegalArgumentException.class, () -> nodes.get(3).keys.register(again, wires.now())).getMessage().contains("'a'"));
+    }
+
+    @Test
+    void aBarriersNodesBeyondAllNumbersAreRefused() {
+        tree(new Tree(7, 2));
+        ByteBuffer message = ByteBuffer.allocate(17).put((byte) 1).putInt(1).putInt(Integer.MAX_VALUE).putLong(1).flip();
+        assertThrows(MalformedMessage.class, () -> nodes.get(1).fence.received(3, message, 0));
+    }
+
+    private void tree(Tree tree) {
+        random = new Random(1);
+        wires = new Wires(random, tree.nodes(), 0, 0);
+        nodes.clear();
+        for (int node = 0; node < tree.nodes(); node++) {
+            nodes.add(new Node(node, tree));
+        }
+    }
+
+    @Test
+    void pairsComeBackAsTheyWereAndNoKeyIsPutTwice() throws MalformedMessage, RefusedEntries {
         KeyShelf shelf = new KeyShelf();
         for (byte[] entries : KeyShelf.entries(Map.of("a", "1", "b", "", "\u00fc", "\u4e2d"))) {
             shelf.add(entries);
@@ -139,7 +215,7 @@ class KeysAndFenceTest {
         assertEquals("\u4e2d", shelf.get("\u00fc"));
         assertNull(shelf.get("c"));
         byte[] other = KeyShelf.entries(Map.of("a", "2")).getFirst();
-        assertTrue(assertThrows(MalformedMessage.class, () -> shelf.add(other)).getMessage().contains("'a'"));
+        assertTrue(assertThrows(RefusedEntries.class, () -> shelf.add(other)).getMessage().contains("'a'"));
         assertThrows(MalformedMessage.class, () -> shelf.add(new byte[] {0, 1, 'x', 0, 0, 1, 0}));
     }
 
