@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.arrow.memory.BufferAllocator;
+import org.apache.arrow.memory.OutOfMemoryException;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.VectorSchemaRoot;
 import org.junit.jupiter.api.Test;
@@ -113,6 +114,28 @@ class LinkStallsTest {
                 one.get(SECONDS, TimeUnit.SECONDS);
             }
             assertEquals(senders, nodes.received.getFirst().items.size());
+        }
+    }
+
+    @Test
+    void whatFindsNoMemoryIsTriedAgain() throws Exception {
+        Received later = new Received() {
+            private boolean full = true;
+
+            @Override
+            public void message(int from, byte[] message) throws InterruptedException {
+                if (full) {
+                    full = false;
+                    throw new OutOfMemoryException("all is taken");
+                }
+                super.message(from, message);
+            }
+        };
+        try (Nodes nodes = new Nodes(1, Nodes.quick());
+                Endpoint other = new Endpoint(1, Nodes.COUNT, Nodes.address(1, 0), nodes.credential, later, nodes.limits)) {
+            nodes.endpoints.getFirst().reach(1, other.address());
+            nodes.endpoints.getFirst().send(1, Nodes.number(6));
+            assertEquals(6, Nodes.number(next(later).bytes()));
         }
     }
 

@@ -9,7 +9,7 @@ import org.apache.arrow.vector.BigIntVector;
 import org.apache.arrow.vector.VectorSchemaRoot;
 
 /** An inbox that keeps what came, for tests; it can be held shut. */
-final class Received implements Inbox {
+class Received implements Inbox {
     /** @param numbers a table's first column; null for a message */
     record Item(int from, byte[] bytes, List<Long> numbers) {}
 
