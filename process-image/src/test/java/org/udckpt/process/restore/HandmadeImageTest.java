@@ -179,7 +179,7 @@ class HandmadeImageTest {
     void aMissingFileIsNamedBeforeAnythingIsMade() {
         KernelObject.OpenFile file = new KernelObject.OpenFile(9, directory.resolve("gone").toString(), 0, 0, 10, 0100644, 0, 0, 0, 0);
         JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(file), List.of(), List.of(), new Clocks(0, 0, 0), null);
-        RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), null));
+        RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), new FailsToGo(null)));
         assertEquals(RestoreException.Reason.FILE_CHANGED, failure.reason());
         assertTrue(failure.getMessage().contains("gone"), failure.getMessage());
     }
@@ -189,7 +189,7 @@ class HandmadeImageTest {
         Path log = Files.writeString(directory.resolve("log"), "0123456789");
         KernelObject.OpenFile shrunk = new KernelObject.OpenFile(9, log.toString(), 1, 0, 11, 0100644, 0, 0, 0, 0);
         JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(shrunk), List.of(), List.of(), new Clocks(0, 0, 0), null);
-        RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), null));
+        RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), new FailsToGo(null)));
         assertTrue(failure.getMessage().contains("has 10 bytes; it had 11"), failure.getMessage());
         assertEquals("0123456789", Files.readString(log));
     }
@@ -199,7 +199,7 @@ class HandmadeImageTest {
         Path library = Files.writeString(directory.resolve("libnew.so"), "new");
         KernelObject.MappedFile old = new KernelObject.MappedFile(9, library.toString(), 3, 12345);
         JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(old), List.of(), List.of(), new Clocks(0, 0, 0), null);
-        RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), null));
+        RestoreException failure = assertThrows(RestoreException.class, () -> Restorer.restore(image, List.of(), new FailsToGo(null)));
         assertTrue(failure.getMessage().contains("libnew.so"), failure.getMessage());
         assertEquals(RestoreException.Reason.FILE_CHANGED, failure.reason());
     }
