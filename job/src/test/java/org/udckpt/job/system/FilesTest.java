@@ -54,7 +54,7 @@ class FilesTest {
             equalToUndisturbed(work);
             assertEquals("not part of it", Files.readString(work.resolve("scratch.tmp")));
             assertEquals("made by hand", Files.readString(work.resolve("notes" + kept)));
-            for (String words : List.of("rolled back " + work + "/log.0.0: from ", "moved " + work + "/notes, which was made after the checkpoint, to " + work + "/notes" + kept,
+            for (String words : List.of("rolled back " + work + "/trajectory.0.0: from ", "moved " + work + "/notes, which was made after the checkpoint, to " + work + "/notes" + kept,
                     work + "/trajectory.1.0" + kept)) {
                 assertTrue(text().contains(words), () -> words + "\n" + text());
             }
