@@ -131,6 +131,9 @@ public final class CheckpointWriter implements Closeable {
      */
     public synchronized PartOrder order(int parts) {
         checkOpen();
+        if (parts < 1) {
+            throw new IllegalArgumentException(parts + " parts are ordered");
+        }
         ordered += parts;
         return new PartOrder(target.directory(), previous == null ? 0 : previous.newest(), target.cipher() == null ? null : target.cipher().parameters());
     }

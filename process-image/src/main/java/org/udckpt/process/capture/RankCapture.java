@@ -83,12 +83,12 @@ final class RankCapture {
     CompletableFuture<Long> fork() {
         return timed(() -> {
             List<SnapshotFork> forks = processes().stream().map(SnapshotFork::new).toList();
-            try {
-                SnapshotFork.make(forks);
-            } finally {
-                for (int i = 0; i < forks.size(); i++) {
-                    keep(processes().get(i), forks.get(i).snapshot());
-                }
+            RuntimeException failure = make(forks);
+            for (int i = 0; i < forks.size(); i++) {
+                keep(processes().get(i), forks.get(i).snapshot());
+            }
+            if (failure != null) {
+                throw failure;
             }
             for (TracedProcess process : processes()) {
                 Unforked.copy(process, process.snapshot.unforked());
@@ -96,6 +96,19 @@ final class RankCapture {
             }
             return null;
         }, ns -> forkNs = ns);
+    }
+
+    /** Null, or why not all of them could be made. */
+    private RuntimeException make(List<SnapshotFork> forks) {
+        Subreapers subreapers = new Subreapers(processes());
+        RuntimeException failure = null;
+        try {
+            subreapers.off();
+            SnapshotFork.make(forks);
+        } catch (RuntimeException e) {
+            failure = e;
+        }
+        return subreapers.on(failure);
     }
 
     private void keep(TracedProcess process, int snapshot) {

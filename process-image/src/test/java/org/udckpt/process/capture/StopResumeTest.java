@@ -43,6 +43,14 @@ class StopResumeTest {
         }
     }
 
+    /** Snapshots are no children of the job's, not even of who takes orphans in. */
+    @Test
+    void aSubreaper() throws Exception {
+        try (Target target = Target.own("subreaper")) {
+            captureMany(target, 20, 5);
+        }
+    }
+
     private static void captureMany(String feature, Path library, int rounds, int mostPause) throws Exception {
         System.out.println("StopResumeTest " + feature);
         try (Target target = Target.feature(feature, library)) {
