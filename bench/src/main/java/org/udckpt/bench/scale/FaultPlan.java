@@ -39,7 +39,7 @@ final class FaultPlan implements Faults {
         int count = random.nextInt(4);
         for (int i = 0; i < count; i++) {
             Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
-            Op trigger = random.nextInt(4) == 0 ? null : Op.values()[random.nextInt(Op.EXCHANGE.ordinal() + 1)];
+            Op trigger = random.nextInt(4) == 0 ? null : Op.values()[random.nextInt(Op.OPEN.ordinal() + 1)];
             long delay = trigger == null ? random.nextLong(span) : random.nextInt(3) == 0 ? 0 : random.nextLong(lease / 20);
             int node = random.nextInt(4) == 0 ? 0 : random.nextInt(nodes);
             faults.add(new Fault(kind, trigger, 1 + random.nextInt(3), random.nextInt(nodes), delay, node, random.nextLong(4 * lease)));

@@ -21,7 +21,7 @@ import org.udckpt.job.tree.Tree;
 public final class FaultRun {
     private static final long MS = 1_000_000;
     private static final Timing TIMING = new Timing(100 * MS, 300 * MS, 400 * MS);
-    private static final Budgets BUDGETS = new Budgets(400 * MS, 400 * MS, 400 * MS, 400 * MS, 600 * MS, 500 * MS, 400 * MS);
+    private static final Budgets BUDGETS = new Budgets(400 * MS, 400 * MS, 400 * MS, 400 * MS, 600 * MS, 500 * MS, 400 * MS, 400 * MS);
     private static final int CHECKPOINTS = 3;
     private static final int TRIES = 5;
     private static final long SPAN = 1000 * MS;
@@ -91,7 +91,7 @@ public final class FaultRun {
             world.events().at(random.nextLong(TIMING.beat()), () -> start(self));
         }
         world.afterEvent(ledger::check);
-        world.events().at(TIMING.start(), () -> world.later(0, 0, exchanges ? () -> world.node(0).coordinator().exchange(world.now()) : this::checkpoint));
+        world.events().at(TIMING.start(), () -> world.later(0, 0, exchanges ? () -> world.node(0).coordinator().start(world.now(), Op.START, Op.EXCHANGE, Op.CONNECT, Op.OPEN) : this::checkpoint));
         for (FaultPlan.Fault fault : plan.faults()) {
             if (fault.trigger() == null) {
                 world.events().at(TIMING.start() + fault.delay(), () -> happens(fault));
@@ -121,7 +121,7 @@ public final class FaultRun {
         int before = committed;
         // Links that are slow by chance may take longer than the short budgets, but not each time.
         for (int tries = 0; tries < TRIES && committed == before && !lossHeard; tries++) {
-            world.later(0, 0, () -> world.node(0).coordinator().checkpoint(++begun, world.now()));
+            world.later(0, 0, () -> world.node(0).coordinator().checkpoint(++begun, "", world.now()));
             world.events().runUntil(world.now() + bound + BUDGETS.write() + rest);
         }
         if (committed == before && !lossHeard) {
@@ -143,7 +143,7 @@ public final class FaultRun {
 
     private void checkpoint() {
         if (begun < CHECKPOINTS && world.node(0).coordinator().isReady()) {
-            world.node(0).coordinator().checkpoint(++begun, world.now());
+            world.node(0).coordinator().checkpoint(++begun, "", world.now());
         }
     }
 
@@ -166,7 +166,7 @@ public final class FaultRun {
 
     private void bringsAbout(int witness, Request begun) {
         for (FaultPlan.Fault fault : quiet ? List.<FaultPlan.Fault>of() : plan.faults()) {
-            boolean its = fault.checkpoint() == begun.checkpoint() || begun.op() == Op.EXCHANGE;
+            boolean its = fault.checkpoint() == begun.checkpoint() || begun.checkpoint() == 0;
             if (fault.trigger() == begun.op() && its && fault.witness() == witness && done.add(fault)) {
                 world.events().at(world.now() + fault.delay(), () -> happens(fault));
             }
@@ -287,7 +287,7 @@ public final class FaultRun {
         }
 
         @Override
-        public void exchanged(Tally tally, long now) {
+        public void started(Tally tally, long now) {
             exchanged = tally.failure() == null;
             if (exchanged && tally.nodes() != tree.nodes()) {
                 throw new Ledger.Violation("the exchange ended well with " + tally.nodes() + " of " + tree.nodes() + " nodes");

@@ -116,7 +116,7 @@ final class Ledger {
                 }
                 history.parts[node] = Part.WRITING;
             }
-            case DRAIN, COMMIT, ABORT, EXCHANGE, END -> { }
+            case DRAIN, COMMIT, ABORT, START, EXCHANGE, CONNECT, OPEN, END -> { }
         }
     }
 
@@ -144,7 +144,7 @@ final class Ledger {
                     throw new Violation("node " + node + " was told that checkpoint " + request.checkpoint() + " is committed");
                 }
             }
-            case DRAIN, EXCHANGE -> { }
+            case DRAIN, START, EXCHANGE, CONNECT, OPEN -> { }
         }
     }
 

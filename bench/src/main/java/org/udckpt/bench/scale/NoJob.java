@@ -17,7 +17,7 @@ final class NoJob implements Owner {
     }
 
     @Override
-    public void exchanged(Tally tally, long now) {
+    public void started(Tally tally, long now) {
         throw new IllegalStateException("an exchange was not asked for");
     }
 

@@ -73,13 +73,13 @@ final class ScaleRun implements AutoCloseable {
         if (exchanges) {
             world.traffic().reset();
             exchangeBegun = world.now();
-            world.later(0, 0, () -> world.node(0).coordinator().exchange(world.now()));
+            world.later(0, 0, () -> world.node(0).coordinator().start(world.now(), Op.EXCHANGE));
             while (exchange == null && world.events().runNext()) {
                 continue;
             }
         }
         world.traffic().reset();
-        world.later(0, 0, () -> world.node(0).coordinator().checkpoint(1, world.now()));
+        world.later(0, 0, () -> world.node(0).coordinator().checkpoint(1, "", world.now()));
         while (outcome == null && world.events().runNext()) {
             continue;
         }
@@ -187,7 +187,7 @@ final class ScaleRun implements AutoCloseable {
         }
 
         @Override
-        public void exchanged(Tally tally, long now) {
+        public void started(Tally tally, long now) {
             if (tally.failure() != null) {
                 throw new IllegalStateException(pattern + ": the exchange of tables failed: " + tally.failure());
             }

@@ -20,6 +20,11 @@ record Frozen(Capture capture, JobState state, List<RankNumbers.Rank> numbered, 
         return RankRow.of(launch, capture.image().processes(), numbered);
     }
 
+    /** The same, with the times of the stop, which are known when it is over. */
+    Frozen withTimes(List<PhaseTime> measured) {
+        return new Frozen(capture, state, numbered, takenAt, measured);
+    }
+
     @Override
     public void close() {
         capture.close();

@@ -31,8 +31,12 @@ final class Gates {
     }
 
     /** Settles sends and receives behind the closed gates: no device falls silent before all have what they wait for. */
-    void drain() {
+    void settle() {
         all(connection -> connection.settle(timeout));
+    }
+
+    /** When all of the job have settled. */
+    void drain() {
         all(connection -> connection.drain(timeout));
     }
 

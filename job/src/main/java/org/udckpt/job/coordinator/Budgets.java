@@ -3,9 +3,9 @@ package org.udckpt.job.coordinator;
 import java.time.Duration;
 
 /** How long each phase may take at most, in nanoseconds: a phase that takes longer has failed. */
-public record Budgets(long suspend, long drain, long snapshot, long resume, long write, long settle, long exchange) {
+public record Budgets(long suspend, long drain, long snapshot, long resume, long write, long settle, long exchange, long start) {
     /** Generous: leases find those who died, so that only what hangs and lives is ended by these. */
-    public static final Budgets USUAL = new Budgets(seconds(30), seconds(60), seconds(60), seconds(30), seconds(6 * 3600), seconds(120), seconds(120));
+    public static final Budgets USUAL = new Budgets(seconds(30), seconds(60), seconds(60), seconds(30), seconds(6 * 3600), seconds(120), seconds(120), seconds(3600));
 
     long of(Op op) {
         return switch (op) {
@@ -15,7 +15,8 @@ public record Budgets(long suspend, long drain, long snapshot, long resume, long
             case RESUME -> resume;
             case WRITE -> write;
             case COMMIT, ABORT, END -> settle;
-            case EXCHANGE -> exchange;
+            case EXCHANGE, CONNECT, OPEN -> exchange;
+            case START -> start;
         };
     }
 

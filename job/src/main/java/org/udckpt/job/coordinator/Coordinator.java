@@ -1,7 +1,9 @@
 package org.udckpt.job.coordinator;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 import org.udckpt.job.tree.Call;
 import org.udckpt.job.tree.Member;
@@ -12,13 +14,16 @@ import org.udckpt.job.tree.Tally;
  * failure before that. A pure state machine, with the {@link Member} of node 0 for its voice.
  */
 public final class Coordinator {
-    private enum State { IDLE, SETTLING, PHASES, MANIFEST, COMMITTING, ABORTING, EXCHANGING, ENDING, ENDED }
+    private enum State { IDLE, SETTLING, PHASES, MANIFEST, COMMITTING, ABORTING, STARTING, ENDING, ENDED }
 
     private final Member root;
     private final Budgets budgets;
     private final Owner owner;
     private State state = State.IDLE;
     private long checkpoint;
+    private String order;
+    /** Steps of a life's beginning that are still to come. */
+    private final Deque<Op> steps = new ArrayDeque<>();
     private Request asked;
     private long callBegun;
     private long drainBegun;
@@ -49,10 +54,12 @@ public final class Coordinator {
      * Begins a checkpoint; {@link Owner#ended} tells its end.
      *
      * @param number in the catalogue, above 0 and never used before
+     * @param text   what the nodes must know of the image to come: comes to {@link Ranks#begin} with SUSPEND
      */
-    public void checkpoint(long number, long now) {
+    public void checkpoint(long number, String text, long now) {
         idle("checkpoint " + number);
         checkpoint = number;
+        order = text;
         calls = new ArrayList<>();
         why = null;
         drained = null;
@@ -61,15 +68,17 @@ public final class Coordinator {
             ask(unsettled, now);
         } else {
             state = State.PHASES;
-            ask(new Request(Op.SUSPEND, number, 0), now);
+            ask(new Request(Op.SUSPEND, number, 0, order), now);
         }
     }
 
-    /** Begins the exchange of tables; {@link Owner#exchanged} tells its end. */
-    public void exchange(long now) {
-        idle("an exchange of tables");
-        state = State.EXCHANGING;
-        ask(new Request(Op.EXCHANGE, 0, 0), now);
+    /** Begins the steps of a life's beginning, one after the other until one fails; {@link Owner#started} tells their end. @param first of START, EXCHANGE, CONNECT, OPEN */
+    public void start(long now, Op first, Op... then) {
+        idle("a life's beginning");
+        state = State.STARTING;
+        steps.clear();
+        steps.addAll(List.of(then));
+        ask(new Request(first, 0, 0), now);
     }
 
     /** Ends the checkpoint that is under way, if it is not too late for that; one that has not been asked of anybody yet is not begun. */
@@ -92,7 +101,7 @@ public final class Coordinator {
             switch (before) {
                 case SETTLING, PHASES, ABORTING -> owner.ended(new Outcome(checkpoint, false, why == null ? "the job was ended" : why, calls), now);
                 case COMMITTING -> owner.ended(new Outcome(checkpoint, true, null, calls), now);
-                case IDLE, EXCHANGING, MANIFEST, ENDING, ENDED -> { }
+                case IDLE, STARTING, MANIFEST, ENDING, ENDED -> { }
             }
         }
     }
@@ -132,7 +141,7 @@ public final class Coordinator {
                     ended(false, why, now);
                 } else if (settled) {
                     state = State.PHASES;
-                    ask(new Request(Op.SUSPEND, checkpoint, 0), now);
+                    ask(new Request(Op.SUSPEND, checkpoint, 0, order), now);
                 } else {
                     ended(false, "not all nodes have ended checkpoint " + asked.checkpoint() + " yet" + failure(tally), now);
                 }
@@ -145,9 +154,13 @@ public final class Coordinator {
                 settled(tally);
                 ended(false, tally.failure() == null ? why : why + "; the abort failed" + failure(tally), now);
             }
-            case EXCHANGING -> {
-                state = State.IDLE;
-                owner.exchanged(tally, now);
+            case STARTING -> {
+                if (tally.failure() == null && !steps.isEmpty()) {
+                    ask(new Request(steps.remove(), 0, 0), now);
+                } else {
+                    state = State.IDLE;
+                    owner.started(tally, now);
+                }
             }
             case ENDING -> {
                 state = State.ENDED;
@@ -174,7 +187,7 @@ public final class Coordinator {
                 state = State.MANIFEST;
                 owner.commit(checkpoint, now);
             }
-            case COMMIT, ABORT, EXCHANGE, END -> throw new IllegalStateException(asked + " is no phase");
+            case COMMIT, ABORT, START, EXCHANGE, CONNECT, OPEN, END -> throw new IllegalStateException(asked + " is no phase");
         }
     }
 

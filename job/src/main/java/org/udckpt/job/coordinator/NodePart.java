@@ -6,6 +6,7 @@ import java.util.function.LongConsumer;
 import java.util.stream.Stream;
 import org.udckpt.job.exchange.Exchange;
 import org.udckpt.job.exchange.Fence;
+import org.udckpt.job.exchange.News;
 import org.udckpt.job.exchange.Shelf;
 import org.udckpt.job.tree.Call;
 import org.udckpt.job.tree.Links;
@@ -18,7 +19,7 @@ import org.udckpt.job.tree.Tree;
 
 /** All of one node's parts of the protocol, joined: who drives it tells {@link #member} of messages and time, and the parts of what was done. */
 public final class NodePart implements Part {
-    private static final byte ADDRESSES = 0, KEYS = 1, FENCE = 2;
+    private static final byte ADDRESSES = 0, KEYS = 1, FENCE = 2, NEWS = 3;
 
     private final Member member;
     private final Participant participant;
@@ -27,6 +28,7 @@ public final class NodePart implements Part {
     private Exchange addresses;
     private Exchange keys;
     private Fence fence;
+    private News news;
     private long exchangeCall;
 
     /**
@@ -56,6 +58,12 @@ public final class NodePart implements Part {
     public Fence fence(LongConsumer released) {
         fence = new Fence(FENCE, member, released);
         return fence;
+    }
+
+    /** Before the first message: notes between the root and the others, outside of calls. */
+    public News news(News.Reader reader) {
+        news = new News(NEWS, member, reader);
+        return news;
     }
 
     public Member member() {
@@ -108,6 +116,8 @@ public final class NodePart implements Part {
             keys.received(from, message, now);
         } else if (channel == FENCE && fence != null) {
             fence.received(from, message, now);
+        } else if (channel == NEWS && news != null) {
+            news.received(from, message, now);
         } else {
             throw new MalformedMessage("a message of channel " + channel + " from node " + from + ", where nobody listens to it");
         }
@@ -129,6 +139,9 @@ public final class NodePart implements Part {
         exchanges().forEach(exchange -> exchange.attached(now));
         if (fence != null) {
             fence.attached(now);
+        }
+        if (news != null) {
+            news.attached(now);
         }
     }
 

@@ -1,8 +1,7 @@
 package org.udckpt.job.coordinator;
 
 /**
- * What the coordinator asks of all nodes: the phases of a checkpoint in their order, how one ends, and what else there is. The first five fail with
- * the first node that is lost or fails; the others are for those who live.
+ * What the coordinator asks of all nodes: the phases of a checkpoint in their order, how one ends, how a life begins, and its end.
  */
 public enum Op {
     /** Close the gates of all ranks: none is inside a verb, or enters one, until RESUME or ABORT. */
@@ -21,6 +20,12 @@ public enum Op {
     ABORT,
     /** After a restart: say where the ranks are now, and learn where their peers are. */
     EXCHANGE,
+    /** The life begins: the ranks are started, or restored behind closed gates with their verbs objects made again. */
+    START,
+    /** After a restart, when all addresses are known: connect the queue pairs that had a peer. */
+    CONNECT,
+    /** After a restart, when all are connected: open the gates. */
+    OPEN,
     /** The job is over at all nodes: end its ranks. */
     END;
 
@@ -28,7 +33,10 @@ public enum Op {
 
     /** Whether it needs every node. */
     public boolean needsAll() {
-        return ordinal() <= WRITE.ordinal() || this == EXCHANGE;
+        return switch (this) {
+            case SUSPEND, DRAIN, SNAPSHOT, RESUME, WRITE, START, EXCHANGE, CONNECT, OPEN -> true;
+            case COMMIT, ABORT, END -> false;
+        };
     }
 
     /** @throws IllegalArgumentException if there is none of that number */

@@ -13,8 +13,8 @@ public interface Owner {
     /** A checkpoint has ended, one way or the other. Another may be begun. */
     void ended(Outcome outcome, long now);
 
-    /** The exchange of tables has ended. */
-    void exchanged(Tally tally, long now);
+    /** What a life begins with has ended. @param tally of the last step; with the failure, if there was one */
+    void started(Tally tally, long now);
 
     /** Those who live have ended their ranks; {@link Tally#nodes} says how many they are. */
     void jobEnded(Tally tally, long now);

@@ -56,7 +56,7 @@ class CoordinatorTest {
         }
 
         @Override
-        public void exchanged(Tally tally, long now) {
+        public void started(Tally tally, long now) {
             throw new IllegalStateException("no tables are exchanged");
         }
 
@@ -98,7 +98,7 @@ class CoordinatorTest {
         failedAbort();
         Coordinator coordinator = nodes.getFirst().part.coordinator();
         nodes.forEach(node -> node.asked.clear());
-        coordinator.checkpoint(2, wires.now());
+        coordinator.checkpoint(2, "", wires.now());
         coordinator.abort("nobody wants it", wires.now());
         wires.step(5);
         assertEquals("nobody wants it", outcomes.get(1).why());
@@ -116,7 +116,7 @@ class CoordinatorTest {
 
     private void checkpoint(long number) throws MalformedMessage {
         int before = outcomes.size();
-        nodes.getFirst().part.coordinator().checkpoint(number, wires.now());
+        nodes.getFirst().part.coordinator().checkpoint(number, "", wires.now());
         for (int steps = 0; steps < 20 && outcomes.size() == before; steps++) {
             wires.step(5);
         }

@@ -1,0 +1,106 @@
+package org.udckpt.job.checkpoint;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Outside;
+import org.udckpt.job.pmi.PmiState;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.store.JobState;
+import org.udckpt.process.capture.Capture;
+import org.udckpt.process.capture.CaptureRequest;
+import org.udckpt.process.files.HotFiles;
+import org.udckpt.ud.LibraryConnection;
+import org.udckpt.ud.Message;
+
+/**
+ * One attempt to halt the ranks of this agent, in steps: {@link #suspend}, {@link #settle}, {@link #silence}, {@link #snapshot},
+ * {@link #resume}. Where the job has ranks elsewhere, all of them take a step before any takes the next. {@link #close} without a
+ * resume lets the ranks run again from whatever step was reached.
+ */
+final class Halt implements AutoCloseable {
+    private final Job job;
+    private final HotFiles hot;
+    private final CaptureRequest.StandardStreams streams = CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid());
+    private final List<LibraryConnection> connections;
+    private final Gates gates;
+    private Map<LibraryConnection, Message.Quiesced> owned;
+    private boolean resumed;
+
+    /**
+     * @param hot files that have to be copied in the stop
+     * @throws Failure 75 when a rank has ended, or is being traced by somebody else
+     */
+    Halt(Job job, HotFiles hot) {
+        this.job = job;
+        this.hot = hot;
+        if (!job.ranks().allAlive()) {
+            throw new Failure(ExitCode.BUSY, "a rank of job " + job.facts().name() + " has ended: it is too late for a checkpoint");
+        }
+        this.connections = List.copyOf(job.control().connections());
+        Tracers.refuse(job.ranks().ranks());
+        this.gates = new Gates(connections, job.settings().duration(Option.QUIESCE_TIMEOUT));
+    }
+
+    /** The gates of all processes that have a device are closed. */
+    void suspend() {
+        owned = gates.close();
+    }
+
+    /** All that these ranks have sent has arrived. */
+    void settle() {
+        gates.settle();
+    }
+
+    /** When all ranks of the job have settled: their devices fall silent. False: a process has opened its first device meanwhile; try again. */
+    boolean silence() {
+        gates.drain();
+        return connections.containsAll(job.control().connections()); // the capture would find it too, but only with the job stopped
+    }
+
+    /**
+     * Copies of the ranks' memory are made, and all else is read. It has no times yet.
+     *
+     * @param traffic of PMI, counted when nothing of it was under way; null comes back if it has moved since, for its fate the image would not tell
+     * @throws org.udckpt.process.capture.CaptureFailed another time it may succeed
+     */
+    Frozen snapshot(long traffic) throws IOException {
+        PmiState pmi = job.pmi().state();
+        JobState agents = JobState.of(job.facts(), job.namedRuntime(), pmi, job.addresses().copy());
+        Instant now = Instant.now();
+        var numbered = job.numbers().all(); // of all that will be in the image: some may end a moment after the stop
+        Capture capture = Capture.take(new CaptureRequest(Roots.of(job.facts().launch(), job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE,
+                JobFiles.request(job, hot)));
+        try {
+            for (int pid : capture.snapshotPids()) {
+                job.shepherd().expect(pid);
+            }
+            if (job.pmi().traffic() == traffic) {
+                return new Frozen(capture, agents, numbered, now, List.of());
+            }
+        } catch (RuntimeException e) {
+            capture.close();
+            throw e;
+        }
+        capture.close();
+        return null;
+    }
+
+    /** The gates are open again; how long each rank waited for its own, in nanoseconds by rank. */
+    Map<Integer, Long> resume() {
+        Map<Integer, Long> waited = gates.open();
+        resumed = true;
+        return waited;
+    }
+
+    @Override
+    public void close() {
+        if (!resumed) {
+            gates.openAfterFailure();
+        }
+    }
+}
