@@ -33,6 +33,9 @@ public enum Option {
     ENV("env", "", "environment variables that a restarted job finds when it asks for them again: NAME=VALUE, one a line"),
     METRICS("metrics", "", "file that always has the job's metrics, in OpenMetrics' text format; NAME.prom: in Prometheus' own; empty: none"),
     METRICS_LISTEN("metrics-listen", "", "ADDRESS:PORT, or PORT of the loopback address, where the job's metrics can be asked for by HTTP; empty: nowhere"),
+    START_TIMEOUT("start-timeout", "60s", "how long the agents of a job on several hosts may take until all have come"),
+    LEAD_ADDRESS("lead-address", "", "address of this host by which the agents on others reach it; empty: the one by which it reaches them"),
+    REMOTE("remote", "", "the udckpt command on the job's hosts; empty: the same path as here"),
     NATIVE("native", "", "directory of libudckpt.so and udckpt-shepherd; empty: beside the classes");
 
     private final String key;

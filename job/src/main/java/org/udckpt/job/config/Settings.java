@@ -98,6 +98,19 @@ public final class Settings {
         return this;
     }
 
+    /** What this job was given by its user, which an agent on another host cannot read for itself: all but defaults and the site's file. */
+    public Map<Option, Value> given() {
+        Map<Option, Value> given = new EnumMap<>(values);
+        given.values().removeIf(value -> value.origin().equals(DEFAULT) || value.origin().equals(SITE_FILE.toString()));
+        return given;
+    }
+
+    /** Takes over what another process was given. */
+    public Settings with(Map<Option, Value> given) {
+        values.putAll(given);
+        return this;
+    }
+
     /** The same value in another form; its origin stays. */
     void resolved(Option option, String text) {
         values.put(option, new Value(text, values.get(option).origin()));
@@ -108,6 +121,7 @@ public final class Settings {
         Interval.of(this);
         duration(Option.QUIESCE_TIMEOUT);
         duration(Option.REBUILD_TIMEOUT);
+        duration(Option.START_TIMEOUT);
         count(Option.KEEP);
         atLeastOne(Option.KEEP_FAST);
         duration(Option.DRAIN_TIMEOUT);

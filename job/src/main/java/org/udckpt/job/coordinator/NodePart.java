@@ -2,6 +2,7 @@ package org.udckpt.job.coordinator;
 
 import java.nio.ByteBuffer;
 import java.util.Objects;
+import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 import java.util.stream.Stream;
 import org.udckpt.job.exchange.Exchange;
@@ -30,6 +31,7 @@ public final class NodePart implements Part {
     private Fence fence;
     private News news;
     private long exchangeCall;
+    private IntConsumer whenLost = node -> { };
 
     /**
      * @param owner at the root; null elsewhere
@@ -64,6 +66,11 @@ public final class NodePart implements Part {
     public News news(News.Reader reader) {
         news = new News(NEWS, member, reader);
         return news;
+    }
+
+    /** Who wants to know of each node that is lost, before all others: what carries messages need not try any more. */
+    public void whenLost(IntConsumer listener) {
+        whenLost = listener;
     }
 
     public Member member() {
@@ -125,6 +132,7 @@ public final class NodePart implements Part {
 
     @Override
     public void lost(int node, long now) {
+        whenLost.accept(node);
         exchanges().forEach(exchange -> exchange.lost(node, now));
         if (fence != null) {
             fence.lost(now);

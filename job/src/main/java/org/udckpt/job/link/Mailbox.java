@@ -18,6 +18,7 @@ public final class Mailbox {
     private final Deque<Letter> letters = new ArrayDeque<>();
     private final long limit;
     private long bytes;
+    private boolean woken;
 
     public Mailbox(long limitBytes) {
         limit = limitBytes;
@@ -37,16 +38,28 @@ public final class Mailbox {
         }
     }
 
-    /** Null: none came in that time. */
+    /** Ends {@link #poll} without a letter, this time or the next: its thread has something else to do. */
+    public void wake() {
+        lock.lock();
+        try {
+            woken = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Null: none came in that time, or {@link #wake}. */
     public Letter poll(long nanos) throws InterruptedException {
         lock.lockInterruptibly();
         try {
             long left = nanos;
-            while (letters.isEmpty()) {
-                if (left <= 0) {
-                    return null;
-                }
+            while (letters.isEmpty() && !woken && left > 0) {
                 left = changed.awaitNanos(left);
+            }
+            woken = false;
+            if (letters.isEmpty()) {
+                return null;
             }
             Letter letter = letters.remove();
             bytes -= letter.message().length;

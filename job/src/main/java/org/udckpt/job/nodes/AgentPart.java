@@ -1,0 +1,27 @@
+package org.udckpt.job.nodes;
+
+import java.util.function.IntConsumer;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.coordinator.Ranks;
+
+/** What stands above an agent's node: its ranks, which the coordinator's first call starts (START). All but {@link #joined} and {@link #close} is called in the node's thread. */
+public interface AgentPart extends Ranks, AutoCloseable {
+    /** Makes the part of one agent. */
+    @FunctionalInterface
+    interface Maker {
+        /**
+         * @param specification what is to run
+         * @param unit          of it, which this agent has
+         * @param settings      this host's, with what the lead was given
+         * @param end           ends this agent with an exit code, as when nothing is left to do after {@link Ranks#over}; returns at once
+         */
+        AgentPart make(NodeSpecification specification, int unit, Settings settings, IntConsumer end);
+    }
+
+    /** The node is made and has heard nothing yet: the time to say who takes part in exchanges and barriers ({@code NodePart.keys ...}). */
+    void joined(NodeHandle node);
+
+    /** The agent ends, whatever the reason: ends what is left of the ranks. Not in the node's thread; no other call comes meanwhile or later. */
+    @Override
+    void close();
+}

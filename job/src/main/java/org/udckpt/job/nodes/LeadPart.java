@@ -1,0 +1,22 @@
+package org.udckpt.job.nodes;
+
+import java.util.List;
+import org.udckpt.job.coordinator.Owner;
+
+/** What stands above the lead's node: the job. All but {@link #joined} and {@link #failed} is called in the node's thread. */
+public interface LeadPart extends Owner {
+    /** The node is made and has heard nothing yet: the time to say who takes part in exchanges and barriers ({@code NodePart.keys ...}). */
+    void joined(NodeHandle node);
+
+    /**
+     * Agents have ended, or the way to them, without being told to; after {@link LeadNodes#start} has returned. The tree finds out as well
+     * ({@link Owner#lost}), after its lease.
+     *
+     * @param units  theirs
+     * @param reason for the user: which hosts, what command, its exit code
+     */
+    void agentsEnded(List<Integer> units, String reason, long now);
+
+    /** The lead's own node has failed: nothing can be asked of the agents any more. */
+    void failed(Throwable cause);
+}

@@ -1,0 +1,11 @@
+package org.udckpt.job.nodes;
+
+import org.udckpt.job.coordinator.NodePart;
+
+/**
+ * One node of the job, as what stands above it has it.
+ *
+ * @param part   the protocol's parts; to be used in {@code thread} only, but for what is called before the first message
+ * @param thread the node's
+ */
+public record NodeHandle(NodePart part, NodeThread thread) {}

@@ -1,0 +1,76 @@
+package org.udckpt.job.nodes;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What is to run on several nodes. Texts are as {@link org.udckpt.job.launch.RawText} has them.
+ *
+ * @param name        the job's
+ * @param generation  of its life: 0 for the first one
+ * @param units       all of them, by number; their ranks are the job's without a gap
+ * @param fanOut      of the tree, 2 to 32
+ * @param directory   the working directory, absolute
+ * @param command     words, the program first
+ * @param environment the user's
+ * @param image       what it is restored from; null: it is started
+ */
+public record NodeJob(String name, int generation, List<Unit> units, int fanOut, String directory, List<String> command, Map<String, String> environment, Image image) {
+    private static final int MOST_UNITS = 65_535;
+
+    /** @param directory of the checkpoint, absolute. @param number its own */
+    public record Image(String directory, long number) {
+        public Image {
+            requireAbsolute("the image", directory);
+        }
+    }
+
+    public NodeJob {
+        if (name == null || name.isEmpty() || generation < 0 || fanOut < 2 || fanOut > 32 || command == null || environment == null) {
+            throw new IllegalArgumentException("a job '" + name + "' of generation " + generation + " and fan-out " + fanOut);
+        }
+        requireAbsolute("the working directory", directory);
+        if (units == null || units.isEmpty() || units.size() > MOST_UNITS) {
+            throw new IllegalArgumentException("a job of " + (units == null ? 0 : units.size()) + " units; 1 to " + MOST_UNITS + " are possible");
+        }
+        units = List.copyOf(units);
+        command = List.copyOf(command);
+        environment = Collections.unmodifiableMap(new LinkedHashMap<>(environment)); // in its order
+        int next = 0;
+        for (Unit unit : units) {
+            if (unit.first() != next) {
+                throw new IllegalArgumentException("unit " + unit.name() + " begins at rank " + unit.first() + ", and the one before ends at " + next);
+            }
+            next = Math.addExact(next, unit.count());
+        }
+    }
+
+    private static void requireAbsolute(String what, String path) {
+        if (path == null || !path.startsWith("/")) {
+            throw new IllegalArgumentException(what + " '" + path + "' is no absolute path");
+        }
+    }
+
+    /** Of all units. */
+    public int ranks() {
+        Unit last = units.getLast();
+        return last.first() + last.count();
+    }
+
+    /** Of the tree: the lead and one for each unit. */
+    public int nodes() {
+        return units.size() + 1;
+    }
+
+    /** The tree's number of a unit. */
+    public static int node(int unit) {
+        return unit + 1;
+    }
+
+    /** The unit of a node, which is not the lead. */
+    public static int unit(int node) {
+        return node - 1;
+    }
+}

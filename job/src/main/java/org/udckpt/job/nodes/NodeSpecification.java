@@ -1,0 +1,87 @@
+package org.udckpt.job.nodes;
+
+import java.net.InetSocketAddress;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.tree.Timing;
+import org.udckpt.job.tree.Tree;
+
+/**
+ * What the lead tells an agent on its standard input: all that it must know before it can say its first word.
+ *
+ * @param job      what is to run
+ * @param life     random: nothing of another life of the job counts
+ * @param lead     where the lead listens
+ * @param timing   of the tree
+ * @param patience how long the agent waits for the lead's answer, in nanoseconds
+ * @param order    units in the order of a starter's processes, where one starter starts them all; empty: by their number
+ * @param given    the settings that the lead was given, by their keys
+ */
+public record NodeSpecification(NodeJob job, int life, Address lead, Timing timing, long patience, List<Integer> order, Map<String, Setting> given) {
+    /** @param host an IP address. @param port from 1 */
+    public record Address(String host, int port) {
+        public Address {
+            if (host == null || !host.matches("[0-9a-fA-F:.]+(%[A-Za-z0-9._-]+)?") || port < 1 || port > 65_535) {
+                throw new IllegalArgumentException("'" + host + "' port " + port + " is no address");
+            }
+        }
+
+        static Address of(InetSocketAddress address) {
+            return new Address(address.getAddress().getHostAddress(), address.getPort());
+        }
+
+        InetSocketAddress socket() {
+            return new InetSocketAddress(host, port); // of digits: nobody is asked
+        }
+    }
+
+    /** A {@link Settings.Value}. */
+    public record Setting(String text, String origin) {}
+
+    public NodeSpecification {
+        if (job == null || lead == null || timing == null || patience <= 0) {
+            throw new IllegalArgumentException("a specification without job, lead, timing or patience");
+        }
+        order = List.copyOf(order);
+        int units = job.units().size();
+        if (!order.isEmpty() && (order.size() != units || order.stream().distinct().filter(unit -> unit >= 0 && unit < units).count() != units)) {
+            throw new IllegalArgumentException("an order of " + order.size() + " for " + units + " units, or one with gaps");
+        }
+        given = Map.copyOf(given);
+        given.keySet().forEach(NodeSpecification::option);
+    }
+
+    /** The unit of a starter's process. @param process its number, from 0 */
+    int unit(int process) {
+        return order.isEmpty() ? process : order.get(process);
+    }
+
+    Tree tree() {
+        return new Tree(job.nodes(), job.fanOut());
+    }
+
+    static Map<String, Setting> given(Settings settings) {
+        Map<String, Setting> given = new java.util.TreeMap<>();
+        settings.given().forEach((option, value) -> given.put(option.key(), new Setting(value.text(), value.origin())));
+        return given;
+    }
+
+    /** This host's settings, with what the lead was given. */
+    Settings over(Settings own) {
+        Map<Option, Settings.Value> values = new EnumMap<>(Option.class);
+        given.forEach((key, setting) -> values.put(option(key), new Settings.Value(setting.text(), setting.origin())));
+        return own.with(values);
+    }
+
+    private static Option option(String key) {
+        for (Option option : Option.values()) {
+            if (option.key().equals(key)) {
+                return option;
+            }
+        }
+        throw new IllegalArgumentException("there is no setting '" + key + "'");
+    }
+}
