@@ -14,6 +14,8 @@ import java.util.OptionalInt;
  * thread-safe. A life is a generation: {@link #nextLife()} keeps the virtual half and forgets the real one.
  */
 public final class AddressMap implements AddressAuthority {
+    /** The last unicast LID. */
+    public static final int LAST_LID = HostAllocator.LAST_LID;
     /** Virtual QPNs that differ from the real one start beyond every UDP port, so they are never mistaken for one. */
     private static final int FIRST_FREE_QPN = 0x10000;
 
@@ -58,6 +60,11 @@ public final class AddressMap implements AddressAuthority {
         hosts.add(host);
         lidsOfAHost = Math.max(lidsOfAHost, lids);
         return host;
+    }
+
+    /** The next {@link #newHost} looks from this LID on. */
+    public synchronized void searchFrom(int lid) {
+        allocator.searchFrom(lid);
     }
 
     /** The most LIDs that a host had, in this life or an earlier one. */

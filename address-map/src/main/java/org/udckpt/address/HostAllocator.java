@@ -46,6 +46,10 @@ final class HostAllocator {
         throw new IllegalStateException("no LID is left for host " + name + ": all " + LAST_LID + " are in use");
     }
 
+    void searchFrom(int lid) {
+        next = Math.clamp(lid, 1, LAST_LID);
+    }
+
     int cursor() {
         return next;
     }

@@ -30,7 +30,7 @@ import org.udckpt.process.files.HotFiles;
 import org.udckpt.process.restore.lazy.Filling;
 
 /** Takes a job's checkpoints, one at a time. A checkpoint that fails is reported and cleaned away; the job goes on. */
-public final class Checkpointer implements AutoCloseable {
+public final class Checkpointer implements Checkpoints, AutoCloseable {
     private static final long FINISH_MINUTES = 30;
     private static final long PROGRESS_MS = 200;
     private static final long MEMORY_SECONDS = 60;
@@ -62,17 +62,22 @@ public final class Checkpointer implements AutoCloseable {
     public Checkpointer(Job job, WriterOptions options, BeforeNumber beforeNumber, Runnable kept) {
         this.job = job;
         this.kept = kept;
-        this.chain = new ImageChain(job, options, beforeNumber);
+        this.chain = new ImageChain(job.settings(), job.imageDirectory(), options, beforeNumber);
         this.slowdown = new SlowdownMeter(job::sends, System::nanoTime);
     }
 
-    /** Whether a checkpoint is under way, from its first moment to its last. */
-    boolean busy() {
+    @Override
+    public boolean possible() {
+        return job.ranks().allAlive() && !job.ranks().ending();
+    }
+
+    @Override
+    public boolean busy() {
         return one.availablePermits() == 0;
     }
 
-    /** Hears of each checkpoint that is complete, before another one can begin. */
-    void onTaken(Consumer<Taken> consumer) {
+    @Override
+    public void onTaken(Consumer<Taken> consumer) {
         listener = consumer;
     }
 
@@ -92,13 +97,7 @@ public final class Checkpointer implements AutoCloseable {
         return statistics;
     }
 
-    /**
-     * Takes a checkpoint.
-     *
-     * @param wait until it is durable; else until the job runs again
-     * @return its id
-     * @throws Failure 75 when one is under way already
-     */
+    @Override
     public String take(Progress progress, boolean wait) {
         if (!one.tryAcquire()) {
             throw new Failure(ExitCode.BUSY, "a checkpoint of job " + job.facts().name() + " is under way (" + state() + "): try again when it is done");
@@ -231,7 +230,7 @@ public final class Checkpointer implements AutoCloseable {
     /** Says what became of the job, which is the first thing that its user asks. */
     private Failure failure(String what, Exception cause) {
         Failure failure = Failure.of(what, cause);
-        return job.ranks().allAlive() && !job.ranks().ending()
+        return possible()
                 ? new Failure(failure.code(), failure.getMessage() + "; the job goes on", failure) : failure;
     }
 

@@ -1,6 +1,7 @@
 package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
+import java.util.function.BooleanSupplier;
 import org.udckpt.image.storage.BackgroundThread;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobProcess;
@@ -14,7 +15,7 @@ public final class HugePageRepair implements AutoCloseable {
 
     private final Job job;
     private final Thread thread;
-    private Checkpointer checkpointer;
+    private BooleanSupplier busy;
     /** Guarded by this. */
     private boolean asked;
     private volatile boolean closed;
@@ -24,9 +25,9 @@ public final class HugePageRepair implements AutoCloseable {
         this.thread = Thread.ofPlatform().daemon().name("huge-pages").unstarted(this::run);
     }
 
-    /** @param of the job; no page is joined while one of its checkpoints is under way */
-    public void start(Checkpointer of) {
-        checkpointer = of;
+    /** @param checkpoint whether one is under way: no page is joined meanwhile */
+    public void start(BooleanSupplier checkpoint) {
+        busy = checkpoint;
         thread.start();
     }
 
@@ -52,7 +53,7 @@ public final class HugePageRepair implements AutoCloseable {
     }
 
     private synchronized boolean awaitAsked() throws InterruptedException {
-        while (!closed && (!asked || checkpointer.busy())) {
+        while (!closed && (!asked || busy.getAsBoolean())) {
             wait(PERIOD_MS);
         }
         asked = false;
@@ -61,7 +62,7 @@ public final class HugePageRepair implements AutoCloseable {
 
     /** False: there is no use in going on. */
     private boolean repair(JobProcess process) {
-        HugePages.Pass pass = HugePages.join(process.hostPid(), () -> closed || checkpointer.busy());
+        HugePages.Pass pass = HugePages.join(process.hostPid(), () -> closed || busy.getAsBoolean());
         switch (pass.end()) {
             case DONE, GIVEN_UP, GONE, NO_HUGE_PAGES -> {
                 return true;

@@ -10,7 +10,7 @@ import org.udckpt.image.write.CheckpointWriter;
 import org.udckpt.image.write.History;
 import org.udckpt.image.write.WriteMeter;
 import org.udckpt.image.write.WriterOptions;
-import org.udckpt.job.agent.Job;
+import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.FormSettings;
@@ -22,15 +22,18 @@ import org.udckpt.job.store.FormSettings;
 final class ImageChain {
     private static final int FIRST_FILE = 1 << 24; // above those of processes and shared memory
 
-    private final Job job;
+    private final Settings settings;
+    private final Path directory;
     private final WriterOptions options;
     private final Checkpointer.BeforeNumber beforeNumber;
     private final Map<String, Integer> fileNumbers = new HashMap<>();
     private History history;
     private int sinceFull;
 
-    ImageChain(Job job, WriterOptions options, Checkpointer.BeforeNumber beforeNumber) {
-        this.job = job;
+    /** @param directory of all the job's checkpoints; made when it is not there */
+    ImageChain(Settings settings, Path directory, WriterOptions options, Checkpointer.BeforeNumber beforeNumber) {
+        this.settings = settings;
+        this.directory = directory;
         this.options = options;
         this.beforeNumber = beforeNumber;
     }
@@ -38,11 +41,10 @@ final class ImageChain {
     /** Begins the next one, which {@code meter} counts: makes its directory, so that what is wrong with it is known before the job is stopped. */
     CheckpointWriter begin(WriteMeter meter) {
         WriterOptions metered = options.withMeter(meter);
-        Path directory = job.imageDirectory();
         try {
             Files.createDirectories(directory.getParent());
             beforeNumber.run();
-            if (sinceFull >= FormSettings.fullEvery(job.settings())) {
+            if (sinceFull >= FormSettings.fullEvery(settings)) {
                 history = null;
             }
             if (history != null) {

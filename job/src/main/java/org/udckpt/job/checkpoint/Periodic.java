@@ -3,7 +3,6 @@ package org.udckpt.job.checkpoint;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import org.udckpt.job.agent.Job;
 import org.udckpt.job.config.Interval;
 import org.udckpt.job.pace.Pace;
 import org.udckpt.job.report.ExitCode;
@@ -12,28 +11,26 @@ import org.udckpt.job.report.Messages;
 
 /**
  * Checkpoints that a job takes by itself. Closing begins no more of them; one that is under way is not interrupted (an interrupt
- * would close the files that it writes): {@link Checkpointer#close} waits for it.
+ * would close the files that it writes): the closing of whoever takes them waits for it.
  */
 public final class Periodic implements AutoCloseable {
     private static final long BUSY_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
 
-    private final Job job;
-    private final Checkpointer checkpointer;
+    private final Checkpoints checkpoints;
     private final Pace pace;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private boolean closed;
 
-    private Periodic(Job job, Checkpointer checkpointer, Interval interval) {
-        this.job = job;
-        this.checkpointer = checkpointer;
+    private Periodic(Checkpoints checkpoints, Interval interval) {
+        this.checkpoints = checkpoints;
         this.pace = new Pace(interval, System.nanoTime(), Messages::info);
     }
 
     /** @param interval not Never */
-    public static Periodic start(Job job, Checkpointer checkpointer, Interval interval) {
-        Periodic periodic = new Periodic(job, checkpointer, interval);
-        checkpointer.onTaken(periodic::taken);
+    public static Periodic start(Checkpoints checkpoints, Interval interval) {
+        Periodic periodic = new Periodic(checkpoints, interval);
+        checkpoints.onTaken(periodic::taken);
         Thread.ofPlatform().daemon().name("checkpoint-interval").start(periodic::run);
         return periodic;
     }
@@ -72,25 +69,25 @@ public final class Periodic implements AutoCloseable {
     }
 
     private void attempt() throws InterruptedException {
-        if (job.ranks().ending() || !job.ranks().allAlive()) {
+        if (!checkpoints.possible()) {
             pause(); // too late for a checkpoint; close comes soon
             return;
         }
-        if (checkpointer.busy()) {
+        if (checkpoints.busy()) {
             pause(); // somebody's checkpoint is under way, which counts as this one
             return;
         }
         try {
-            checkpointer.take(message -> { }, true);
+            checkpoints.take(message -> { }, true);
         } catch (OutOfMemoryError e) { // the next one may have the memory
             Messages.error("a checkpoint failed for want of memory: " + e.getMessage(), e);
             pace.failed(System.nanoTime());
         } catch (Failure e) {
-            if (e.code() == ExitCode.BUSY && checkpointer.busy()) {
+            if (e.code() == ExitCode.BUSY && checkpoints.busy()) {
                 return; // one that was asked for came first
             }
             Messages.error(e.getMessage(), e);
-            if (!job.ranks().ending()) {
+            if (checkpoints.possible()) {
                 pace.failed(System.nanoTime());
             }
         }

@@ -1,29 +1,32 @@
 package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import org.udckpt.image.catalogue.Catalogue;
-import org.udckpt.job.agent.Job;
 import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.Keys;
 
 /** What becomes of older checkpoints, where all are in one directory: the newest {@code keep} stay. */
 public final class Pruning implements Runnable {
-    private final Job job;
+    private final Settings settings;
+    private final Path directory;
 
-    public Pruning(Job job) {
-        this.job = job;
+    public Pruning(Settings settings, Path directory) {
+        this.settings = settings;
+        this.directory = directory;
     }
 
     /** A failure to prune does not make the new checkpoint worth less. */
     @Override
     public void run() {
-        int keep = job.settings().count(Option.KEEP);
+        int keep = settings.count(Option.KEEP);
         if (keep == 0) {
             return;
         }
         try {
-            new Catalogue(job.imageDirectory(), Keys.user(job.settings())).prune(keep);
+            new Catalogue(directory, Keys.user(settings)).prune(keep);
         } catch (IOException | RuntimeException e) {
             Messages.error("old checkpoints stay: " + e.getMessage(), e);
         }

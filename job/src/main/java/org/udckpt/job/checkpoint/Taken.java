@@ -7,4 +7,4 @@ import org.udckpt.job.pace.CheckpointCost;
  *
  * @param begin when the job was stopped, in System.nanoTime()'s terms
  */
-record Taken(String id, long begin, CheckpointCost cost) {}
+public record Taken(String id, long begin, CheckpointCost cost) {}

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.udckpt.address.AddressBatch;
 import org.udckpt.address.Endpoint;
 import org.udckpt.address.TranslationTable;
@@ -15,10 +16,11 @@ import org.udckpt.job.tree.MalformedMessage;
 
 /**
  * The endpoints that a node of the tree knows, in a {@link TranslationTable} of its own, whose file has no name any more. It grows by
- * doubling. Keys are virtual addresses, LID &lt;&lt; 24 | QPN.
+ * doubling. Keys are virtual addresses, LID &lt;&lt; 24 | QPN, and {@link #real}.
  */
 public final class AddressShelf implements Shelf, AutoCloseable {
     private static final int LID_SHIFT = 24;
+    private static final long REAL = 1L << 62;
 
     private final Path file;
     private TranslationTable table;
@@ -31,6 +33,21 @@ public final class AddressShelf implements Shelf, AutoCloseable {
     public AddressShelf(Path file, int capacity, int generation) {
         this.file = file;
         this.table = table(capacity, generation);
+    }
+
+    /** The key of whatever is at this device's address. */
+    public static long real(int lid, int qpn) {
+        return REAL | (long) lid << LID_SHIFT | qpn;
+    }
+
+    /** What is known by that key. */
+    public Optional<Endpoint> get(long key) {
+        if ((key & ~REAL) >>> LID_SHIFT > VerbsAddress.MAX_LID) {
+            return Optional.empty(); // what a peer asks for may be anything
+        }
+        int lid = (int) ((key & ~REAL) >>> LID_SHIFT);
+        int qpn = (int) key & VerbsAddress.MAX_QPN;
+        return (key & REAL) != 0 ? table.byReal(lid, qpn) : table.byVirtual(lid, qpn);
     }
 
     /** Endpoints that it holds. */
@@ -56,7 +73,7 @@ public final class AddressShelf implements Shelf, AutoCloseable {
 
     @Override
     public long[] missing(long[] keys) {
-        return Arrays.stream(keys).filter(key -> !isAddress(key) || table.byVirtual(lid(key), qpn(key)).isEmpty()).toArray();
+        return Arrays.stream(keys).filter(key -> get(key).isEmpty()).toArray();
     }
 
     @Override
@@ -64,9 +81,7 @@ public final class AddressShelf implements Shelf, AutoCloseable {
         List<byte[]> batches = new ArrayList<>();
         List<Endpoint> endpoints = new ArrayList<>();
         for (long key : keys) {
-            if (isAddress(key)) {
-                table.byVirtual(lid(key), qpn(key)).ifPresent(endpoints::add);
-            }
+            get(key).ifPresent(endpoints::add);
             if (endpoints.size() == AddressBatch.MOST_ENDPOINTS) {
                 batches.add(AddressBatch.endpoints(endpoints));
                 endpoints.clear();
@@ -98,18 +113,5 @@ public final class AddressShelf implements Shelf, AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(file + ": " + e.getMessage(), e);
         }
-    }
-
-    /** What a peer asks for may be anything. */
-    private static boolean isAddress(long key) {
-        return key >>> LID_SHIFT <= VerbsAddress.MAX_LID;
-    }
-
-    private static int lid(long key) {
-        return (int) (key >>> LID_SHIFT);
-    }
-
-    private static int qpn(long key) {
-        return (int) key & VerbsAddress.MAX_QPN;
     }
 }

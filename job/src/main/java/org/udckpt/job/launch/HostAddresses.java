@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.HostAddress;
+import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 
 /**
@@ -25,6 +26,7 @@ import org.udckpt.job.report.Failure;
  */
 public final class HostAddresses implements AutoCloseable {
     private static final int RESERVING_PORT = 65535;
+    private static final int BLOCK = 256;
     /** Numbers for the ports of a host's real devices (virtual_host.c): four devices of four ports. */
     private static final int REAL_PORTS = 16;
 
@@ -52,11 +54,7 @@ public final class HostAddresses implements AutoCloseable {
         try {
             for (HostLayout.Host host : layout.hosts()) {
                 int lids = Math.max(ports, map.lidsOfAHost());
-                HostAddress proposal = map.newHost(host.name(), lids);
-                while (!addresses.holdAll(proposal, net)) {
-                    proposal = map.newHost(host.name(), lids);
-                }
-                addresses.hosts.add(proposal);
+                addresses.hosts.add(addresses.first(map, host.name(), lids, net));
             }
         } catch (IOException e) {
             addresses.close();
@@ -73,6 +71,42 @@ public final class HostAddresses implements AutoCloseable {
             HostAddress number = numbered.computeIfAbsent(devices.ofHost(host), device -> map.newHost(name, REAL_PORTS));
             hosts.add(new HostAddress(name, number.lid(), number.lids(), 0, 0));
         }
+    }
+
+    /** The first proposal that nobody has. On a network of several machines only some are this machine's: one block of 256. */
+    private HostAddress first(AddressMap map, String name, int lids, String net) throws IOException {
+        boolean searched = false;
+        while (true) {
+            HostAddress proposal = map.newHost(name, lids);
+            try {
+                if (holdAll(proposal, net)) {
+                    return proposal;
+                }
+            } catch (BindException notOurs) {
+                if (searched) {
+                    throw new IOException("none of the LIDs of this machine's block is free: " + notOurs.getMessage(), notOurs);
+                }
+                searched = true;
+                map.searchFrom(ownBlock(net));
+            }
+        }
+    }
+
+    private static int ownBlock(String net) throws IOException {
+        for (int lid = 1; lid <= AddressMap.LAST_LID; lid += BLOCK) {
+            try (DatagramChannel channel = DatagramChannel.open()) {
+                channel.bind(new InetSocketAddress(address(net, lid), 0));
+                return lid;
+            } catch (BindException notOurs) {
+                continue;
+            }
+        }
+        throw new Failure(ExitCode.UNSUPPORTED, "this machine has none of the addresses " + net + ".0.1, " + net + ".1.1 and so on: give it a block of LIDs, by"
+                + " 'ip route add local " + net + ".H.0/24 dev lo' with a number H of its own (docs/hosts.md)");
+    }
+
+    private static InetAddress address(String net, int lid) throws IOException {
+        return InetAddress.getByName(net + "." + (lid >> 8) + "." + (lid & 255));
     }
 
     private boolean holdAll(HostAddress host, String net) throws IOException {
@@ -95,7 +129,7 @@ public final class HostAddresses implements AutoCloseable {
         }
         DatagramChannel channel = DatagramChannel.open();
         try {
-            channel.bind(new InetSocketAddress(InetAddress.getByName(net + "." + (lid >> 8) + "." + (lid & 255)), RESERVING_PORT));
+            channel.bind(new InetSocketAddress(address(net, lid), RESERVING_PORT));
             reservations.add(channel);
             return true;
         } catch (BindException e) {

@@ -33,13 +33,13 @@ final class Service {
         Optional<Drain> drain = Tiers.of(job.settings()).map(tiers -> job.owns(drain(job, tiers, options)));
         drain.ifPresent(tiered -> job.beforeNextLife(tiered::leaveToNextLife));
         HugePageRepair hugePages = job.owns(new HugePageRepair(job));
-        Runnable keep = drain.<Runnable>map(tiered -> tiered::ask).orElseGet(() -> new Pruning(job));
+        Runnable keep = drain.<Runnable>map(tiered -> tiered::ask).orElseGet(() -> new Pruning(job.settings(), job.imageDirectory()));
         Checkpointer.BeforeNumber beforeNumber = drain.<Checkpointer.BeforeNumber>map(tiered -> tiered::beforeNumber).orElse(() -> { });
         Checkpointer checkpointer = job.owns(new Checkpointer(job, options, beforeNumber, () -> {
             hugePages.ask();
             keep.run();
         }));
-        hugePages.start(checkpointer);
+        hugePages.start(checkpointer::busy);
         if (job.filling().bytes() > 0) {
             job.filling().filled().thenRun(hugePages::ask); // it came in by small pages
         }
@@ -47,7 +47,7 @@ final class Service {
         metrics.open(() -> new JobMetrics(job, checkpointer::state, checkpointer::writing, drain.map(tiered -> tiered::state)));
         job.open(new Commands(job, checkpointer, drain));
         if (!(interval instanceof Interval.Never)) {
-            job.owns(Periodic.start(job, checkpointer, interval));
+            job.owns(Periodic.start(checkpointer, interval));
         }
         // Not beside memory that comes in: no checkpoint can be taken before that has ended.
         job.filling().filled().thenRun(() -> Thread.ofPlatform().daemon().name("rehearsal").start(() -> rehearse(library)));

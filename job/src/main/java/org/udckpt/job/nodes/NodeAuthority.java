@@ -1,0 +1,158 @@
+package org.udckpt.job.nodes;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.udckpt.address.AddressAuthority;
+import org.udckpt.address.AddressBatch;
+import org.udckpt.address.AddressMap;
+import org.udckpt.address.Endpoint;
+import org.udckpt.address.Gid;
+import org.udckpt.address.Transport;
+import org.udckpt.address.VerbsAddress;
+import org.udckpt.job.coordinator.NodePart;
+import org.udckpt.job.exchange.AddressShelf;
+import org.udckpt.job.exchange.Exchange;
+import org.udckpt.job.report.Messages;
+
+/**
+ * The addresses of a job of several nodes, as one of them sees them: its own ranks' endpoints are in its map and are told to the others, whose are asked for
+ * through the tree. Where GIDs are is known of this node's own devices only.
+ */
+public final class NodeAuthority implements AddressAuthority, Exchange.Local, AutoCloseable {
+    private static final int ROOM = 1024; // at first; the shelf grows
+    private static final Duration PATIENCE = Duration.ofSeconds(20); // the tree needs milliseconds; and longer when a node on the way is lost
+    /** What nobody has may be on its way: a peer can hear of a queue pair, from outside of MPI, before the root has. */
+    private static final int TRIES = 4;
+    private static final long PAUSE_MS = 50;
+
+    private final AddressMap own;
+    private final NodeThread thread;
+    private final AddressShelf shelf;
+    private final NodePart part;
+    private final Exchange exchange;
+    /** Of the node's thread: who waits for what was asked. */
+    private final Map<Integer, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
+    private final Map<Integer, Long> keys = new HashMap<>();
+
+    /**
+     * Before the node's first message.
+     *
+     * @param file where the shelf's table is made, see {@link AddressShelf}
+     */
+    public NodeAuthority(AddressMap own, NodePart part, NodeThread thread, Path file) {
+        this.own = own;
+        this.thread = thread;
+        this.part = part;
+        this.shelf = new AddressShelf(file, ROOM, own.generation());
+        this.exchange = part.addresses(shelf, this);
+    }
+
+    /** This life has no exchange of tables: endpoints are told as they are made. */
+    public void firstLife() {
+        thread.execute(exchange::complete);
+    }
+
+    @Override
+    public Endpoint register(int rank, int virtualQpn, VerbsAddress virtual, VerbsAddress real, Transport transport) {
+        Endpoint endpoint = own.register(rank, virtualQpn, virtual, real, transport);
+        byte[] entry = AddressBatch.endpoints(List.of(endpoint));
+        thread.execute(now -> exchange.register(entry, now));
+        return endpoint;
+    }
+
+    @Override
+    public Optional<Endpoint> unregister(int rank, int virtualLid, int virtualQpn) {
+        return own.unregister(rank, virtualLid, virtualQpn);
+    }
+
+    @Override
+    public void host(boolean real, int number, List<Gid> gids) {
+        own.host(real, number, gids);
+    }
+
+    @Override
+    public OptionalInt hostOf(boolean real, Gid gid) {
+        return own.hostOf(real, gid);
+    }
+
+    @Override
+    public Optional<Endpoint> byVirtual(int lid, int qpn) {
+        return own.byVirtual(lid, qpn).or(() -> find(new VerbsAddress(lid, Gid.ZERO, qpn).key()));
+    }
+
+    @Override
+    public Optional<Endpoint> byReal(int lid, int qpn) {
+        return own.byReal(lid, qpn).or(() -> find(AddressShelf.real(lid, qpn)));
+    }
+
+    private Optional<Endpoint> find(long key) {
+        try {
+            Optional<Endpoint> found = ask(key);
+            for (int tries = 1; tries < TRIES && found.isEmpty(); tries++) {
+                Thread.sleep(PAUSE_MS);
+                found = ask(key);
+            }
+            return found;
+        } catch (TimeoutException e) {
+            Messages.error("the address of LID 0x%04x, QPN 0x%06x did not come from the other nodes within %d s".formatted(key >>> 24 & VerbsAddress.MAX_LID, key & VerbsAddress.MAX_QPN,
+                    PATIENCE.toSeconds()), e);
+            return Optional.empty();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("asking the other nodes for an address", e.getCause());
+        }
+    }
+
+    private Optional<Endpoint> ask(long key) throws InterruptedException, ExecutionException, TimeoutException {
+        CompletableFuture<Optional<Endpoint>> answer = new CompletableFuture<>();
+        thread.execute(now -> {
+            Optional<Endpoint> known = shelf.get(key);
+            if (known.isPresent()) {
+                answer.complete(known);
+                return;
+            }
+            int number = exchange.ask(new long[] {key}, now); // answered later: what is not on the shelf comes from above
+            waiting.put(number, answer);
+            keys.put(number, key);
+        });
+        return answer.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void answered(int number, long[] absent, long now) {
+        CompletableFuture<Optional<Endpoint>> answer = waiting.remove(number);
+        Long key = keys.remove(number);
+        if (answer != null) {
+            answer.complete(shelf.get(key));
+        }
+    }
+
+    /** All endpoints of a restored node were registered by its START; what its ranks need of others they ask for when they connect or send. */
+    @Override
+    public void begin(long now) {
+        exchange.complete(now);
+        part.exchanged(null, now);
+    }
+
+    @Override
+    public void refused(String why, long now) {
+        Messages.error("addresses: " + why, null);
+    }
+
+    /** When the node's thread has ended. */
+    @Override
+    public void close() {
+        shelf.close();
+    }
+}
