@@ -10,6 +10,16 @@ static struct udckpt_counter_block *blocks = alone;
 static struct shared_file file;
 static uint32_t taken;
 
+/* False: the rank is another agent's, or the file has no room for it. RankSpan.java has the same rule. */
+static int counters_place(const struct udckpt_counters_header *header, int rank, size_t *place)
+{
+    uint32_t column = header->total ? (uint32_t)rank % header->total - header->first : header->count;
+    if (column >= header->count)
+        return 0;
+    *place = (size_t)((uint32_t)rank / header->total) * header->count + column;
+    return HEADER + (*place + 1) * sizeof alone <= file.size;
+}
+
 int counters_map(const char *directory, int rank, char *error, size_t size)
 {
     if (rank < 0)
@@ -17,12 +27,12 @@ int counters_map(const char *directory, int rank, char *error, size_t size)
     if (shared_file_map(&file, directory, "counters", 1, error, size))
         return -1;
     const struct udckpt_counters_header *header = file.start;
-    size_t wanted = HEADER + ((size_t)rank + 1) * sizeof alone;
-    if (header->magic != UDCKPT_COUNTERS_MAGIC || header->layout_hash != UDCKPT_LAYOUT_HASH || file.size < wanted) {
+    size_t place;
+    if (header->magic != UDCKPT_COUNTERS_MAGIC || header->layout_hash != UDCKPT_LAYOUT_HASH || !counters_place(header, rank, &place)) {
         snprintf(error, size, "%s/counters is not a counters file of this build of udckpt with a place for rank %d", directory, rank);
         return -1;
     }
-    blocks = (struct udckpt_counter_block *)((char *)file.start + HEADER) + (size_t)rank * UDCKPT_COUNTER_SLOTS;
+    blocks = (struct udckpt_counter_block *)((char *)file.start + HEADER) + place * UDCKPT_COUNTER_SLOTS;
     return 0;
 }
 

@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.udckpt.layout.Layout;
 import org.udckpt.layout.Layout.CounterBlock;
 import org.udckpt.layout.Layout.CountersHeader;
@@ -27,20 +29,25 @@ public final class CountersFile implements AutoCloseable {
 
     private final Arena arena;
     private final MemorySegment memory;
+    private final RankSpan span;
 
-    private CountersFile(Arena arena, MemorySegment memory) {
+    private CountersFile(Arena arena, MemorySegment memory, RankSpan span) {
         this.arena = arena;
         this.memory = memory;
+        this.span = span;
     }
 
-    /** Makes the file, with room for all ranks that there can be; it must not exist. Memory is taken by those that there are. */
-    public static CountersFile create(Path path) throws IOException {
+    /** Makes the file, with room for all ranks that there can be; it must not exist. Memory is taken by those that there are. @param span of the agent */
+    public static CountersFile create(Path path, RankSpan span) throws IOException {
         Arena arena = Arena.ofShared();
         MemorySegment memory = SharedFile.create(path, HEADER_BYTES + Layout.RANKS_MOST * RANK_BYTES, arena);
         memory.set(JAVA_INT, CountersHeader.SLOTS, Layout.COUNTER_SLOTS);
+        memory.set(JAVA_INT, CountersHeader.FIRST, span.first());
+        memory.set(JAVA_INT, CountersHeader.COUNT, span.count());
+        memory.set(JAVA_INT, CountersHeader.TOTAL, span.total());
         memory.set(JAVA_LONG, CountersHeader.LAYOUT_HASH, Layout.LAYOUT_HASH);
         memory.set(JAVA_LONG, CountersHeader.MAGIC, Layout.COUNTERS_MAGIC);
-        return new CountersFile(arena, memory);
+        return new CountersFile(arena, memory, span);
     }
 
     public static CountersFile open(Path path) throws IOException {
@@ -48,34 +55,41 @@ public final class CountersFile implements AutoCloseable {
         MemorySegment memory = SharedFile.open(path, arena);
         SharedFile.check(path, memory, memory.get(JAVA_LONG, CountersHeader.MAGIC),
                 memory.get(JAVA_LONG, CountersHeader.LAYOUT_HASH), Layout.COUNTERS_MAGIC, Layout.LAYOUT_HASH);
-        return new CountersFile(arena, memory);
+        return new CountersFile(arena, memory,
+                new RankSpan(memory.get(JAVA_INT, CountersHeader.FIRST), memory.get(JAVA_INT, CountersHeader.COUNT), memory.get(JAVA_INT, CountersHeader.TOTAL)));
     }
 
-    /** All ranks that there have been in this life are below this number. */
-    public int ranks() {
-        return memory.get(JAVA_INT, CountersHeader.RANKS);
+    /** The places of all ranks that there have been in this life are below this one. */
+    private int places() {
+        return memory.get(JAVA_INT, CountersHeader.PLACES);
     }
 
-    /** A process of this number begins, at zero. */
+    /** A process of this number begins, at zero. @throws IndexOutOfBoundsException if it is another agent's, or there is no room for it */
     public synchronized void begin(int rank) {
-        Objects.checkIndex(rank, Layout.RANKS_MOST);
-        memory.asSlice(HEADER_BYTES + rank * RANK_BYTES, RANK_BYTES).fill((byte) 0);
-        memory.set(JAVA_INT, CountersHeader.RANKS, Math.max(ranks(), rank + 1));
+        int place = Objects.checkIndex(span.place(rank), Layout.RANKS_MOST);
+        memory.asSlice(HEADER_BYTES + place * RANK_BYTES, RANK_BYTES).fill((byte) 0);
+        memory.set(JAVA_INT, CountersHeader.PLACES, Math.max(places(), place + 1));
+    }
+
+    /** Those of each number that a process has had in this life, or could have had below one, in ascending order. */
+    public List<Counters> all() {
+        return IntStream.range(0, places()).mapToObj(this::at).toList();
     }
 
     /** The sum over all threads of a rank; zeros for one that has not begun. */
     public Counters of(int rank) {
-        if (rank < 0 || rank >= ranks()) {
-            return new Counters(0, 0, 0, 0, 0, 0, 0, 0, 0);
-        }
+        return span.owns(rank) && span.place(rank) < places() ? at(span.place(rank)) : new Counters(0, 0, 0, 0, 0, 0, 0, 0, 0);
+    }
+
+    private Counters at(int place) {
         // The exceptions are read first, so that a count going on meanwhile cannot make a difference negative.
-        long unknown = sum(rank, CounterBlock.UNKNOWN_PEERS);
-        long foreign = sum(rank, CounterBlock.UD_FOREIGN);
-        long sends = sum(rank, CounterBlock.UD_SENDS);
-        long receives = sum(rank, CounterBlock.UD_RECEIVES);
+        long unknown = sum(place, CounterBlock.UNKNOWN_PEERS);
+        long foreign = sum(place, CounterBlock.UD_FOREIGN);
+        long sends = sum(place, CounterBlock.UD_SENDS);
+        long receives = sum(place, CounterBlock.UD_RECEIVES);
         return new Counters(sends, Math.max(0, sends - unknown), receives, Math.max(0, receives - foreign),
-                sum(rank, CounterBlock.CACHE_MISSES), sum(rank, CounterBlock.TABLE_MISSES),
-                unknown, sum(rank, CounterBlock.AH_CREATED), sum(rank, CounterBlock.RC_SENDS));
+                sum(place, CounterBlock.CACHE_MISSES), sum(place, CounterBlock.TABLE_MISSES),
+                unknown, sum(place, CounterBlock.AH_CREATED), sum(place, CounterBlock.RC_SENDS));
     }
 
     @Override
@@ -83,10 +97,10 @@ public final class CountersFile implements AutoCloseable {
         arena.close();
     }
 
-    private long sum(int rank, int field) {
+    private long sum(int place, int field) {
         long sum = 0;
         for (int slot = 0; slot < Layout.COUNTER_SLOTS; slot++) {
-            sum += memory.get(JAVA_LONG, HEADER_BYTES + rank * RANK_BYTES + (long) slot * CounterBlock.SIZE + field);
+            sum += memory.get(JAVA_LONG, HEADER_BYTES + place * RANK_BYTES + (long) slot * CounterBlock.SIZE + field);
         }
         return sum;
     }

@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -116,16 +115,25 @@ class TranslationTableTest {
     @Test
     void countersStartAtZeroForEachRank() throws IOException {
         Path path = directory.resolve("counters");
-        try (CountersFile made = CountersFile.create(path); CountersFile read = CountersFile.open(path)) {
-            assertEquals(0, read.ranks());
+        try (CountersFile made = CountersFile.create(path, RankSpan.all(1)); CountersFile read = CountersFile.open(path)) {
+            assertEquals(List.of(), read.all());
             made.begin(2);
-            assertEquals(3, read.ranks());
-            List<CountersFile.Counters> all = new ArrayList<>();
-            for (int rank = 0; rank < read.ranks(); rank++) {
-                all.add(read.of(rank));
-            }
-            assertEquals(List.of(made.of(0), made.of(1), made.of(2)), all);
-            assertEquals(0, all.getFirst().udSends());
+            assertEquals(List.of(made.of(0), made.of(1), made.of(2)), read.all());
+            assertEquals(0, read.all().getFirst().udSends());
+        }
+    }
+
+    @Test
+    void countersOfASpanHaveNoRoomForRanksOfOtherAgents() throws IOException {
+        Path path = directory.resolve("counters");
+        try (CountersFile made = CountersFile.create(path, new RankSpan(20_000, 4, 30_000)); CountersFile read = CountersFile.open(path)) {
+            made.begin(20_003);
+            assertEquals(4, read.all().size());
+            made.begin(50_000);
+            assertEquals(5, read.all().size());
+            assertEquals(0, read.of(7).udSends());
+            assertThrows(IndexOutOfBoundsException.class, () -> made.begin(19_999));
+            assertThrows(IndexOutOfBoundsException.class, () -> made.begin(20_004));
         }
     }
 }

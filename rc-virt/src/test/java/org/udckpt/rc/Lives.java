@@ -16,6 +16,7 @@ import org.udckpt.address.AddressMap;
 import org.udckpt.address.CountersFile;
 import org.udckpt.address.Gid;
 import org.udckpt.address.HostAddress;
+import org.udckpt.address.RankSpan;
 import org.udckpt.address.TranslationTable;
 import org.udckpt.ud.ControlServer;
 import org.udckpt.ud.LibraryConnection;
@@ -80,11 +81,11 @@ final class Lives implements AutoCloseable {
     private void begin(AddressMap map) throws IOException {
         Path directory = Files.createDirectories(scratch.resolve("life" + lives.size()));
         TranslationTable table = TranslationTable.create(directory.resolve("table"), 4096, map.generation());
-        CountersFile counters = CountersFile.create(directory.resolve("counters"));
+        CountersFile counters = CountersFile.create(directory.resolve("counters"), RankSpan.all(2));
         counters.begin(0);
         counters.begin(1);
         lives.add(new Life(directory, map, table, counters, ControlServer.start(directory, map.generation(), map, table, RankHosts.FROM_ENVIRONMENT,
-                new RankNumbers(2, pid -> false, taken -> { }), gone -> { })));
+                new RankNumbers(RankSpan.all(2), 2, pid -> false, taken -> { }), gone -> { })));
     }
 
     private static <T> List<T> all(List<LibraryConnection> ranks, Function<LibraryConnection, java.util.concurrent.CompletableFuture<T>> command) {

@@ -5,12 +5,14 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
+import org.udckpt.address.RankSpan;
 import org.udckpt.layout.Layout;
 
 /**
  * Which number each process of the job has that has opened a device: its rank, for counters, endpoints, remote keys, and people.
  * Below a rank of {@code run -n} the first such process has that rank's number. Others have what their MPI launcher calls them
- * where that is free, else the lowest free number. It stays theirs over restarts, and is free again when they have ended. Thread-safe.
+ * where that is free, else the lowest free number of their agent's ({@link RankSpan}). It stays theirs over restarts, and is free again when they have ended. Thread-safe.
  */
 public final class RankNumbers {
     /**
@@ -34,16 +36,19 @@ public final class RankNumbers {
         boolean expected;
     }
 
+    private final RankSpan span;
     private final int reserved;
     private final IntPredicate alive;
     private final Taken taken;
     private final TreeMap<Integer, Holder> holders = new TreeMap<>();
 
     /**
+     * @param span     of the agent: its processes get the numbers that are its
      * @param reserved numbers from 0 on that only processes below the ranks of {@code run -n} get; 0 where there are none
      * @param alive    whether a process of the job has this pid: one may have lost its connection and still use its device
      */
-    public RankNumbers(int reserved, IntPredicate alive, Taken taken) {
+    public RankNumbers(RankSpan span, int reserved, IntPredicate alive, Taken taken) {
+        this.span = span;
         this.reserved = reserved;
         this.alive = alive;
         this.taken = taken;
@@ -93,15 +98,10 @@ public final class RankNumbers {
             }
         }
         int wish = tree >= 0 ? tree : mpiRank;
-        if (wish >= (tree >= 0 ? 0 : reserved) && wish < Layout.RANKS_MOST && free(wish)) {
+        if (wish >= (tree >= 0 ? 0 : reserved) && span.owns(wish) && span.place(wish) < Layout.RANKS_MOST && free(wish)) {
             return OptionalInt.of(wish);
         }
-        for (int number = reserved; number < Layout.RANKS_MOST; number++) {
-            if (free(number)) {
-                return OptionalInt.of(number);
-            }
-        }
-        return OptionalInt.empty();
+        return IntStream.range(0, Layout.RANKS_MOST).map(span::number).filter(number -> number >= reserved && span.owns(number) && free(number)).findFirst();
     }
 
     private boolean free(int number) {

@@ -11,6 +11,7 @@ import org.udckpt.address.AddressMap;
 import org.udckpt.address.CountersFile;
 import org.udckpt.address.Gid;
 import org.udckpt.address.HostAddress;
+import org.udckpt.address.RankSpan;
 import org.udckpt.address.TranslationTable;
 
 /** What an agent has for one life of a job: runtime directory, map, table, counters, server. */
@@ -31,11 +32,12 @@ final class Node implements AutoCloseable {
         this.directory = Files.createDirectories(directory);
         this.map = map;
         table = TranslationTable.create(directory.resolve("table"), 4096, map.generation());
-        counters = CountersFile.create(directory.resolve("counters"));
+        RankSpan span = RankSpan.all(Math.max(1, ranks));
+        counters = CountersFile.create(directory.resolve("counters"), span);
         for (int rank = 0; rank < ranks; rank++) {
             counters.begin(rank);
         }
-        server = ControlServer.start(directory, map.generation(), map, table, hosts, new RankNumbers(ranks, pid -> false, taken -> { }), gone -> { });
+        server = ControlServer.start(directory, map.generation(), map, table, hosts, new RankNumbers(span, ranks, pid -> false, taken -> { }), gone -> { });
     }
 
     /** A rank's environment on this simulated host, with the library preloaded. */

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.udckpt.address.RankSpan;
 import org.udckpt.layout.Layout;
 import org.udckpt.ud.RankNumbers.Rank;
 
@@ -21,11 +22,25 @@ class RankNumbersTest {
     private final List<Rank> taken = new ArrayList<>();
 
     private RankNumbers numbers(int reserved) {
-        return new RankNumbers(reserved, alive::contains, taken::add);
+        return new RankNumbers(RankSpan.all(Math.max(1, reserved)), reserved, alive::contains, taken::add);
     }
 
     private static OptionalInt is(int number) {
         return OptionalInt.of(number);
+    }
+
+    @Test
+    void agentsGiveDifferentNumbersWithoutAskingEachOther() {
+        RankNumbers first = new RankNumbers(new RankSpan(0, 2, 6), 6, alive::contains, taken::add);
+        RankNumbers second = new RankNumbers(new RankSpan(2, 4, 6), 6, alive::contains, taken::add);
+        assertEquals(is(1), first.claim(1, 11, -1));
+        assertEquals(is(5), second.claim(5, 11, -1));
+        assertEquals(is(6), first.claim(1, 12, -1), "below a rank whose number is taken");
+        assertEquals(is(7), first.claim(5, 13, -1), "another agent's rank");
+        assertEquals(is(12), first.claim(1, 14, 9), "its launcher's number is another agent's");
+        assertEquals(is(8), second.claim(5, 12, -1));
+        assertEquals(is(9), second.claim(5, 13, 9));
+        assertEquals(is(10), second.claim(5, 14, -1));
     }
 
     @Test

@@ -7,10 +7,10 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
-import java.util.stream.IntStream;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.CountersFile;
 import org.udckpt.address.HostAddress;
+import org.udckpt.address.RankSpan;
 import org.udckpt.address.TranslationTable;
 import org.udckpt.job.command.CommandServer;
 import org.udckpt.job.config.Settings;
@@ -34,7 +34,7 @@ import org.udckpt.ud.ControlServer;
 import org.udckpt.ud.LibraryConnection;
 import org.udckpt.ud.RankNumbers;
 
-/** A job of this machine while its agent (this process) runs: all parts, opened in order, closed in reverse. */
+/** A job, or those of its ranks that are of one unit, while their agent (this process) runs: all parts, opened in order, closed in reverse. */
 public final class Job implements AutoCloseable {
     private static final int FORCED_CODE = 128 + Signals.SIGINT; // as shells have it for a command that ^C ended
     private static final String DEFAULT_NET = "127.77";
@@ -59,6 +59,7 @@ public final class Job implements AutoCloseable {
     private volatile Shepherd shepherd;
     private volatile Filling filling = Filling.NOTHING;
     private volatile BooleanSupplier terminalTaken = () -> false;
+    private volatile EndListener endListener = EndListener.NOBODY;
 
     /**
      * Opens everything but the ranks.
@@ -70,16 +71,16 @@ public final class Job implements AutoCloseable {
         this.settings = settings;
         this.facts = facts;
         this.addresses = map;
-        this.ranks = new RankTable(facts.layout().ranks(), this::killRanks);
+        this.ranks = new RankTable(facts.span(), this::killRanks, (code, why) -> endListener.ends(code, why));
         this.runtime = RuntimeDirectory.create(settings, facts.name());
         closers.add(runtime::delete);
         try {
             writeJobFile(0);
-            hosts = closers.add(HostAddresses.reserve(facts.layout(), DeviceChoice.resolve(settings), map, SoftPorts.of(System.getenv()),
+            hosts = closers.add(HostAddresses.reserve(facts.layout(), facts.span(), DeviceChoice.resolve(settings), map, SoftPorts.of(System.getenv()),
                     System.getenv().getOrDefault("UDCKPT_SOFT_NET", DEFAULT_NET)));
-            counters = closers.add(CountersFile.create(runtime.counters()));
-            TranslationTable table = closers.add(TranslationTable.create(runtime.table(), tableCapacity(facts.layout().ranks()), facts.generation()));
-            numbers = new RankNumbers(reservedNumbers(), this::isAlive, rank -> renew(rank.number(), table));
+            counters = closers.add(CountersFile.create(runtime.counters(), facts.span()));
+            TranslationTable table = closers.add(TranslationTable.create(runtime.table(), tableCapacity(facts.span().count()), facts.generation()));
+            numbers = new RankNumbers(facts.span(), reservedNumbers(), this::isAlive, rank -> renew(rank.number(), table));
             control = closers.add(ControlServer.start(runtime.path(), facts.generation(), map, table, this::hostOf, numbers, connection -> { }));
             pmi = closers.add(openPmi(pmiState));
         } catch (IOException | RuntimeException e) {
@@ -90,7 +91,7 @@ public final class Job implements AutoCloseable {
 
     private int reservedNumbers() {
         return switch (facts.launch()) {
-            case RANKS -> facts.layout().ranks();
+            case RANKS -> facts.span().total();
             case TREE -> 0;
         };
     }
@@ -112,10 +113,10 @@ public final class Job implements AutoCloseable {
         return treeOf(tree).map(hosts::of);
     }
 
-    /** The rank of {@code run -n} that a process has said it is below, or -1: then it can be told where all are on one host. */
+    /** The rank of {@code run -n} that a process has said it is below, or -1: then it can be told where all of the agent's are on one host. */
     private Optional<Integer> treeOf(int said) {
-        boolean known = said >= 0 && said < facts.layout().ranks();
-        return known ? Optional.of(said) : facts.layout().hosts().size() == 1 ? Optional.of(0) : Optional.empty();
+        RankSpan span = facts.span();
+        return span.has(said) ? Optional.of(said) : facts.layout().hosts(span).size() == 1 ? Optional.of(span.first()) : Optional.empty();
     }
 
     private static int tableCapacity(int ranks) {
@@ -124,8 +125,8 @@ public final class Job implements AutoCloseable {
 
     private PmiServer openPmi(PmiState state) throws IOException {
         return state != null
-                ? PmiServer.restore(runtime.pmiSocket(), state, pmiListener())
-                : PmiServer.start(runtime.pmiSocket(), "kvs_" + facts.name(), facts.layout().ranks(), ProcessMapping.format(facts.layout().ranksPerHost()), pmiListener());
+                ? PmiServer.restore(runtime.pmiSocket(), facts.span(), state, pmiListener())
+                : PmiServer.start(runtime.pmiSocket(), "kvs_" + facts.name(), facts.span(), ProcessMapping.format(facts.layout().ranksPerHost()), pmiListener());
     }
 
     private PmiListener pmiListener() {
@@ -138,6 +139,12 @@ public final class Job implements AutoCloseable {
             @Override
             public void lost(int rank) {
                 ranks.lost(rank);
+            }
+
+            @Override
+            public void contradicted(String why) {
+                Messages.error(why + ": PMI-1 has no overwriting; ending the job", null);
+                ranks.end(ExitCode.UNSUPPORTED.value(), why);
             }
 
             @Override
@@ -205,7 +212,7 @@ public final class Job implements AutoCloseable {
             signal(number);
         } else {
             Messages.error("INT (^C) came again: ending the job by force", null);
-            ranks.end(FORCED_CODE);
+            ranks.end(FORCED_CODE, "INT (^C) came to an agent twice");
         }
     }
 
@@ -224,7 +231,7 @@ public final class Job implements AutoCloseable {
         }
     }
 
-    /** Waits for the ranks' end; returns the job's exit code. */
+    /** Waits for the end of this agent's ranks; returns what their part of the job's exit code is. */
     public int await() throws InterruptedException {
         return ranks.await();
     }
@@ -232,7 +239,17 @@ public final class Job implements AutoCloseable {
     /** Somebody decided that it ends here, with this code. */
     public void end(int code) {
         askedEnd.decided();
-        ranks.end(code);
+        ranks.end(code, null);
+    }
+
+    /** The job ends for what ranks of another agent have done. */
+    public void endElsewhere() {
+        ranks.endElsewhere();
+    }
+
+    /** Before the ranks run: who hears that they end the job. */
+    public void onEnd(EndListener listener) {
+        endListener = listener;
     }
 
     /**
@@ -318,19 +335,18 @@ public final class Job implements AutoCloseable {
         return shepherd;
     }
 
-    /** Work requests that the ranks have sent in this life, over all transports. */
+    /** Work requests that this agent's ranks have sent in this life, over all transports. */
     public long sends() {
         long sends = earlierSends.get();
-        for (int rank = 0; rank < counters.ranks(); rank++) {
-            CountersFile.Counters counted = counters.of(rank);
+        for (CountersFile.Counters counted : counters.all()) {
             sends += counted.udSends() + counted.rcSends();
         }
         return sends;
     }
 
-    /** What the ranks have counted of their sends; one of a number that another process has now is not in it. */
+    /** What this agent's ranks have counted of their sends; one of a number that another process has now is not in it. */
     public List<CountersFile.Counters> counted() {
-        return IntStream.range(0, counters.ranks()).mapToObj(counters::of).toList();
+        return counters.all();
     }
 
     /** The memory that still comes in from the checkpoint from which the job was restarted. */

@@ -2,6 +2,7 @@ package org.udckpt.job.agent;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.udckpt.address.RankSpan;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.Launch;
 
@@ -10,8 +11,14 @@ import org.udckpt.job.launch.Launch;
  *
  * @param imageDirectory where its checkpoints go, absolute
  * @param launch who has started its processes
+ * @param layout of the whole job
+ * @param span the ranks of this agent; no host of the layout is split
  * @param command the program and its arguments as given
  * @param generation 0 in the first life, one more after each restart
  * @param namedRuntime the runtime directory of the first life, which the processes' environment names for ever; null in that life
  */
-public record JobFacts(String name, Path imageDirectory, Launch launch, HostLayout layout, List<String> command, int generation, String namedRuntime) {}
+public record JobFacts(String name, Path imageDirectory, Launch launch, HostLayout layout, RankSpan span, List<String> command, int generation, String namedRuntime) {
+    public JobFacts {
+        layout.hosts(span); // which refuses what does not fit
+    }
+}

@@ -7,40 +7,48 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.udckpt.address.RankSpan;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Messages;
 
 /**
- * The ranks' root processes, and what the end of each means for the job; the rules are those of MPICH's mpiexec: exit codes
- * are or'ed; a rank that dies by a signal, aborts, or leaves between MPI_Init and MPI_Finalize takes the others with it.
+ * The root processes of an agent's ranks, and what the end of each means for the job; the rules are those of MPICH's mpiexec: exit codes
+ * are or'ed; a rank that dies by a signal, aborts, or leaves between MPI_Init and MPI_Finalize takes the others with it, also those of other agents.
  */
 public final class RankTable {
     /** A rank's root process, pid as the agent sees it. */
     public record Rank(int rank, int hostPid, boolean alive) {}
 
-    private final int[] hostPids;
+    private final RankSpan span;
+    private final int[] hostPids; // by place in the span, as all that follow
     private final boolean[] ended;
     private final Map<Integer, Integer> early = new HashMap<>();
     private final CountDownLatch left;
     private final Runnable killAll;
+    private final EndListener listener;
     private boolean ending;
     private int lost = -1; // the rank whose PMI connection closed too early; its exit status may come after that, and counts
     private boolean aborted; // the code is decided, whatever the ranks exit with
     private int code;
 
-    /** @param killAll sends SIGKILL to every rank; called at most once */
-    public RankTable(int ranks, Runnable killAll) {
-        this.hostPids = new int[ranks];
-        this.ended = new boolean[ranks];
-        this.left = new CountDownLatch(ranks);
+    /**
+     * @param killAll  sends SIGKILL to every rank of the agent; called at most once
+     * @param listener hears it before, if it is the ranks' doing
+     */
+    public RankTable(RankSpan span, Runnable killAll, EndListener listener) {
+        this.span = span;
+        this.hostPids = new int[span.count()];
+        this.ended = new boolean[span.count()];
+        this.left = new CountDownLatch(span.count());
         this.killAll = killAll;
+        this.listener = listener;
     }
 
     /** A rank runs; if its exit was reported already, that counts now. */
     public void started(int rank, int hostPid) {
         Integer status;
         synchronized (this) {
-            hostPids[rank] = hostPid;
+            hostPids[span.index(rank)] = hostPid;
             status = early.remove(hostPid);
         }
         if (status != null) {
@@ -50,8 +58,8 @@ public final class RankTable {
 
     public synchronized List<Rank> ranks() {
         List<Rank> ranks = new ArrayList<>();
-        for (int rank = 0; rank < hostPids.length; rank++) {
-            ranks.add(new Rank(rank, hostPids[rank], hostPids[rank] != 0 && !ended[rank]));
+        for (int place = 0; place < hostPids.length; place++) {
+            ranks.add(new Rank(span.first() + place, hostPids[place], hostPids[place] != 0 && !ended[place]));
         }
         return ranks;
     }
@@ -61,18 +69,18 @@ public final class RankTable {
     }
 
     public synchronized boolean allAlive() {
-        for (int rank = 0; rank < hostPids.length; rank++) {
-            if (hostPids[rank] == 0 || ended[rank]) {
+        for (int place = 0; place < hostPids.length; place++) {
+            if (hostPids[place] == 0 || ended[place]) {
                 return false;
             }
         }
         return true;
     }
 
-    private OptionalInt rankOf(int hostPid) {
-        for (int rank = 0; rank < hostPids.length; rank++) {
-            if (hostPids[rank] == hostPid) {
-                return OptionalInt.of(rank);
+    private OptionalInt placeOf(int hostPid) {
+        for (int place = 0; place < hostPids.length; place++) {
+            if (hostPids[place] == hostPid) {
+                return OptionalInt.of(place);
             }
         }
         return OptionalInt.empty();
@@ -81,8 +89,10 @@ public final class RankTable {
     /** A root process ended. */
     public void exited(int hostPid, int status) {
         boolean fatal;
+        int rank;
+        int signal = status & 0x7f;
         synchronized (this) {
-            OptionalInt found = rankOf(hostPid);
+            OptionalInt found = placeOf(hostPid);
             if (found.isEmpty()) {
                 early.put(hostPid, status); // faster than the answer to spawn
                 return;
@@ -90,22 +100,24 @@ public final class RankTable {
             if (ended[found.getAsInt()]) {
                 return;
             }
-            int rank = found.getAsInt();
-            ended[rank] = true;
-            int signal = status & 0x7f;
+            ended[found.getAsInt()] = true;
+            rank = span.first() + found.getAsInt();
             fatal = signal != 0 && !ending;
             if (fatal || signal != 0 && rank == lost && !aborted) {
                 code = deathCode(signal, status);
-                Messages.error("rank " + rank + " (process " + hostPid + ") was ended by signal " + signal + " (" + Signals.name(signal) + ")"
-                        + (hostPids.length > 1 ? "; ending the other ranks" : ""), null);
+                Messages.error(death(rank, hostPid, signal) + (span.total() > 1 ? "; ending the other ranks" : ""), null);
             } else if (signal == 0 && !aborted) {
                 code |= status >> 8 & 0xff;
             }
         }
         if (fatal) {
-            endAll();
+            endAll(OptionalInt.of(deathCode(signal, status)), death(rank, hostPid, signal));
         }
         left.countDown();
+    }
+
+    private static String death(int rank, int hostPid, int signal) {
+        return "rank " + rank + " (process " + hostPid + ") was ended by signal " + signal + " (" + Signals.name(signal) + ")";
     }
 
     /**
@@ -124,7 +136,7 @@ public final class RankTable {
                 aborted = true;
             }
         }
-        endAll();
+        endAll(OptionalInt.of(exitCode & 0xff), "rank " + rank + " aborted the job with code " + exitCode);
     }
 
     /** The rank's PMI connection closed without MPI_Finalize; its exit status follows. */
@@ -137,24 +149,31 @@ public final class RankTable {
             }
         }
         if (first) {
-            Messages.error("rank " + rank + " left without MPI_Finalize; ending the other ranks", null);
-            endAll();
+            String why = "rank " + rank + " left without MPI_Finalize";
+            Messages.error(why + "; ending the other ranks", null);
+            endAll(OptionalInt.empty(), why);
         }
     }
 
-    /** Ends the job with a code of udckpt's choice, for instance 0 after a last checkpoint. */
-    public void end(int exitCode) {
+    /** Ends the job with a code of udckpt's choice, for instance 0 after a last checkpoint. @param why null: those who decided it know */
+    public void end(int exitCode, String why) {
         synchronized (this) {
             code = exitCode;
             aborted = true;
         }
-        endAll();
+        endAll(OptionalInt.of(exitCode), why);
+    }
+
+    /** The job ends because of another agent's ranks; the code is what this agent's have come to. */
+    public void endElsewhere() {
+        endAll(OptionalInt.empty(), null);
     }
 
     /** Nobody will report exits any more: kills the ranks directly. */
     public void shepherdLost() {
-        Messages.error("the shepherd, parent of the ranks, is gone (killed?); ending the job", null);
-        end(ExitCode.INTERNAL.value());
+        String why = "the shepherd, parent of " + (span.isAll() ? "the ranks" : span) + ", is gone (killed?)";
+        Messages.error(why + "; ending the job", null);
+        end(ExitCode.INTERNAL.value(), why);
         for (Rank rank : ranks()) {
             if (rank.alive()) {
                 ProcessHandle.of(rank.hostPid()).ifPresent(ProcessHandle::destroyForcibly);
@@ -168,12 +187,16 @@ public final class RankTable {
         ending = true;
     }
 
-    private void endAll() {
+    /** @param why null: the listener is not told */
+    private void endAll(OptionalInt decided, String why) {
         synchronized (this) {
             if (ending) {
                 return;
             }
             ending = true;
+        }
+        if (why != null) {
+            listener.ends(decided, why);
         }
         killAll.run();
     }
@@ -182,7 +205,7 @@ public final class RankTable {
         return ending;
     }
 
-    /** Waits for the last rank; returns the job's exit code. */
+    /** Waits for the agent's last rank; returns the job's exit code, as far as its ranks know it. */
     public int await() throws InterruptedException {
         left.await();
         synchronized (this) {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.HostAddress;
+import org.udckpt.address.RankSpan;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 
@@ -31,28 +32,32 @@ public final class HostAddresses implements AutoCloseable {
     private static final int REAL_PORTS = 16;
 
     private final HostLayout layout;
+    private final RankSpan span;
     private final DeviceChoice devices;
     private final List<HostAddress> hosts = new ArrayList<>();
     private final List<DatagramChannel> reservations = new ArrayList<>();
 
-    private HostAddresses(HostLayout layout, DeviceChoice devices) {
+    private HostAddresses(HostLayout layout, RankSpan span, DeviceChoice devices) {
         this.layout = layout;
+        this.span = span;
         this.devices = devices;
     }
 
     /**
+     * @param layout of the whole job
+     * @param span whose hosts get addresses
      * @param map proposes; knows what the previous life had
      * @param ports of a simulated host, over all its devices; a restart gives at least as many as the job had
      * @param net the first octets of the hosts' IP addresses, such as 127.77 (UDCKPT_SOFT_NET)
      */
-    public static HostAddresses reserve(HostLayout layout, DeviceChoice devices, AddressMap map, int ports, String net) {
-        HostAddresses addresses = new HostAddresses(layout, devices);
+    public static HostAddresses reserve(HostLayout layout, RankSpan span, DeviceChoice devices, AddressMap map, int ports, String net) {
+        HostAddresses addresses = new HostAddresses(layout, span, devices);
         if (!devices.soft()) {
             addresses.numberDevices(map);
             return addresses;
         }
         try {
-            for (HostLayout.Host host : layout.hosts()) {
+            for (HostLayout.Host host : layout.hosts(span)) {
                 int lids = Math.max(ports, map.lidsOfAHost());
                 addresses.hosts.add(addresses.first(map, host.name(), lids, net));
             }
@@ -66,8 +71,9 @@ public final class HostAddresses implements AutoCloseable {
     /** Hosts that share a device share its number: a GID must lead to one number. The device hands out its own QPNs. */
     private void numberDevices(AddressMap map) {
         Map<String, HostAddress> numbered = new HashMap<>();
-        for (int host = 0; host < layout.hosts().size(); host++) {
-            String name = layout.hosts().get(host).name();
+        List<HostLayout.Host> own = layout.hosts(span);
+        for (int host = 0; host < own.size(); host++) {
+            String name = own.get(host).name();
             HostAddress number = numbered.computeIfAbsent(devices.ofHost(host), device -> map.newHost(name, REAL_PORTS));
             hosts.add(new HostAddress(name, number.lid(), number.lids(), 0, 0));
         }
@@ -141,14 +147,20 @@ public final class HostAddresses implements AutoCloseable {
         }
     }
 
-    /** The address of the rank's host in this life. */
+    /** The address of the host of one of the span's ranks in this life. */
     public HostAddress of(int rank) {
-        return hosts.get(layout.hostOf(rank));
+        return hosts.get(hostOf(rank));
     }
 
     /** The verbs device of the rank's host in this life. */
     public String device(int rank) {
-        return devices.ofHost(layout.hostOf(rank));
+        return devices.ofHost(hostOf(rank));
+    }
+
+    /** Among the span's hosts. */
+    private int hostOf(int rank) {
+        span.index(rank);
+        return layout.hostOf(rank) - layout.hostOf(span.first());
     }
 
     /** Whether that is the soft fabric's. */
@@ -156,6 +168,7 @@ public final class HostAddresses implements AutoCloseable {
         return devices.soft();
     }
 
+    /** Those of the span's hosts, in order. */
     public List<HostAddress> hosts() {
         return List.copyOf(hosts);
     }

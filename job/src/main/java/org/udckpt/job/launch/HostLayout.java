@@ -3,6 +3,7 @@ package org.udckpt.job.launch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.udckpt.address.RankSpan;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 
@@ -10,9 +11,12 @@ import org.udckpt.job.report.Failure;
 public record HostLayout(List<Host> hosts) {
     public record Host(String name, int ranks) {}
 
+    /** Of one agent, and so of one host. */
     private static final int MAX_RANKS = 1024; // SHEPHERD_MAX_ROOTS of native/src/main/c/shepherd.h
 
     /**
+     * The hosts of a job of one agent.
+     *
      * @param text {@code a:2,b:2}, a host without a number has one rank; null: one host for all
      * @param ranks the number given by -n, or null
      */
@@ -23,6 +27,18 @@ public record HostLayout(List<Host> hosts) {
         if (text == null) {
             return new HostLayout(List.of(new Host("localhost", ranks == null ? 1 : ranks)));
         }
+        HostLayout layout = parse(text);
+        if (layout.ranks() > MAX_RANKS) {
+            throw new Failure(ExitCode.USAGE, "--hosts " + text + ": give at most " + MAX_RANKS + " ranks");
+        }
+        if (ranks != null && layout.ranks() != ranks) {
+            throw new Failure(ExitCode.USAGE, "--hosts " + text + " holds " + layout.ranks() + " ranks, but " + ranks + " are wanted");
+        }
+        return layout;
+    }
+
+    /** The hosts of a job of any number of agents. @param text as {@link #format} writes it */
+    public static HostLayout parse(String text) {
         List<Host> hosts = new ArrayList<>();
         for (String word : text.split(",", -1)) {
             hosts.add(host(word, text));
@@ -30,12 +46,6 @@ public record HostLayout(List<Host> hosts) {
         HostLayout layout = new HostLayout(List.copyOf(hosts));
         if (layout.hosts.stream().map(Host::name).distinct().count() != hosts.size()) {
             throw new Failure(ExitCode.USAGE, "--hosts " + text + ": a host is named twice");
-        }
-        if (layout.ranks() > MAX_RANKS) {
-            throw new Failure(ExitCode.USAGE, "--hosts " + text + ": give at most " + MAX_RANKS + " ranks");
-        }
-        if (ranks != null && layout.ranks() != ranks) {
-            throw new Failure(ExitCode.USAGE, "--hosts " + text + " holds " + layout.ranks() + " ranks, but " + ranks + " are wanted");
         }
         return layout;
     }
@@ -63,6 +73,17 @@ public record HostLayout(List<Host> hosts) {
         return hosts.stream().map(Host::ranks).toList();
     }
 
+    /** The hosts of one agent's ranks. @throws IllegalArgumentException if the job has another number of ranks, or a host is not wholly the agent's */
+    public List<Host> hosts(RankSpan span) {
+        if (span.total() != ranks() || localRank(span.first()) != 0 || span.end() < span.total() && localRank(span.end()) != 0) {
+            throw new IllegalArgumentException("an agent with " + span + " has not whole hosts of " + format());
+        }
+        if (span.count() > MAX_RANKS) {
+            throw new Failure(ExitCode.USAGE, "an agent with " + span + " has " + span.count() + " of them, and at most " + MAX_RANKS + " are possible: give its hosts fewer");
+        }
+        return hosts.subList(hostOf(span.first()), hostOf(span.end() - 1) + 1);
+    }
+
     /** Index into hosts(). */
     public int hostOf(int rank) {
         int first = 0;
@@ -78,7 +99,8 @@ public record HostLayout(List<Host> hosts) {
     /** The rank's number among those of its host. */
     public int localRank(int rank) {
         int first = 0;
-        for (int host = 0; host < hostOf(rank); host++) {
+        int own = hostOf(rank);
+        for (int host = 0; host < own; host++) {
             first += hosts.get(host).ranks();
         }
         return rank - first;

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.udckpt.address.AddressMap;
+import org.udckpt.address.RankSpan;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
 import org.udckpt.job.config.Installation;
@@ -32,18 +34,35 @@ public final class FirstLife {
      */
     public static Job start(Settings settings, Installation installation, String name, Launch launch, HostLayout layout,
             List<String> command, Map<String, String> environment) {
-        Job job = new Job(settings, new JobFacts(name, imageDirectory(settings, name), launch, layout, command.stream().map(RawText::shown).toList(), 0, null), new AddressMap(), null);
+        JobFacts facts = new JobFacts(name, imageDirectory(settings, name), launch, layout, RankSpan.all(layout.ranks()), command.stream().map(RawText::shown).toList(), 0, null);
+        Job job = start(settings, installation, facts, command, environment, alone -> { });
         try {
-            job.attach(Shepherd.start(installation.shepherd(), job.runtime().shepherdSocket(), job.shepherdListener()), installation.agentLibrary());
-            RankEnvironment environments = new RankEnvironment(environment, installation, job.runtime(), launch, layout, job.hosts());
-            for (int rank = 0; rank < layout.ranks(); rank++) {
-                spawn(job, launch, rank, command, environments);
-            }
             Service.open(job, installation.library());
             return job;
         } catch (IOException | RuntimeException e) {
             job.close();
             throw Failure.of("starting job " + name, e);
+        }
+    }
+
+    /**
+     * Returns when all ranks of the span run; nothing commands the job yet.
+     *
+     * @param command     the program, checked, and its arguments
+     * @param environment the user's
+     * @param ready       is given the job before its first rank runs
+     */
+    public static Job start(Settings settings, Installation installation, JobFacts facts, List<String> command, Map<String, String> environment, Consumer<Job> ready) {
+        Job job = new Job(settings, facts, new AddressMap(), null);
+        try {
+            job.attach(Shepherd.start(installation.shepherd(), job.runtime().shepherdSocket(), job.shepherdListener()), installation.agentLibrary());
+            ready.accept(job);
+            RankEnvironment environments = new RankEnvironment(environment, installation, job.runtime(), facts.launch(), facts.layout(), job.hosts());
+            facts.span().ranks().forEach(rank -> spawn(job, facts.launch(), rank, command, environments));
+            return job;
+        } catch (IOException | RuntimeException e) {
+            job.close();
+            throw Failure.of("starting job " + facts.name(), e);
         }
     }
 

@@ -93,7 +93,7 @@ final class MemoryArrival {
         if (failure != null) {
             Failure said = said(failure);
             Messages.error(said.getMessage() + "; the job is ended: that memory had not been used yet", said);
-            job.ranks().end(said.code().value());
+            job.ranks().end(said.code().value(), said.getMessage());
         } else if (filling.bytes() > 0) {
             Messages.info("all memory is in, " + Durations.format(phases.sinceStartNs()) + " after the start");
         }

@@ -9,6 +9,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.udckpt.address.AddressMap;
+import org.udckpt.address.RankSpan;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
@@ -126,8 +127,8 @@ public final class Restart {
         if (layout.ranks() != state.layout().ranks()) {
             throw new Failure(ExitCode.USAGE, "--hosts " + layout.format() + " holds " + layout.ranks() + " ranks, but the image has " + state.layout().ranks());
         }
-        JobFacts facts = new JobFacts(name == null ? state.row().name() : name, imageDirectory(location), Launch.ofLabels(reader.manifest().labels()), layout, state.row().words(), state.row().generation() + 1,
-                state.row().namedRuntime());
+        JobFacts facts = new JobFacts(name == null ? state.row().name() : name, imageDirectory(location), Launch.ofLabels(reader.manifest().labels()), layout,
+                RankSpan.all(layout.ranks()), state.row().words(), state.row().generation() + 1, state.row().namedRuntime());
         Job job = null;
         try {
             AddressMap addresses = state.addresses().nextLife();

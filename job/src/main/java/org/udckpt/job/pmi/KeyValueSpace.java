@@ -3,7 +3,7 @@ package org.udckpt.job.pmi;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** PMI's key-value space of one job: written by put, read by get after a barrier; part of the image. */
+/** PMI's key-value space, as far as it is of one agent's ranks: written by put, read by get after a barrier; part of the image. */
 public final class KeyValueSpace {
     private final String name;
     private final Map<String, String> pairs = new TreeMap<>();

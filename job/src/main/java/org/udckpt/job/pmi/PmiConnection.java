@@ -5,6 +5,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.runtime.LineReader;
@@ -72,7 +74,7 @@ final class PmiConnection {
             case "get_maxes" -> send(PmiLine.format("maxes", "kvsname_max", NAME_MAX, "keylen_max", KEY_MAX, "vallen_max", VALUE_MAX));
             case "get_appnum" -> send(PmiLine.format("appnum", "appnum", "0"));
             case "get_my_kvsname" -> send(PmiLine.format("my_kvsname", "kvsname", space.name()));
-            case "get_universe_size" -> send(PmiLine.format("universe_size", "size", Integer.toString(server.ranks())));
+            case "get_universe_size" -> send(PmiLine.format("universe_size", "size", Integer.toString(server.span().total())));
             case "put" -> put(line);
             case "get" -> get(line);
             case "getbyidx" -> getByIndex(line);
@@ -107,7 +109,7 @@ final class PmiConnection {
         String key = line.need("key");
         if (!line.need("kvsname").equals(server.space().name())) {
             send(PmiLine.format("put_result", "rc", "-1", "msg", "unknown_kvsname"));
-        } else if (server.space().put(key, line.need("value"))) {
+        } else if (server.put(key, line.need("value"))) {
             send(PmiLine.format("put_result", "rc", "0", "msg", "success"));
         } else {
             send(PmiLine.format("put_result", "rc", "-1", "msg", "duplicate_key_" + key));
@@ -115,7 +117,7 @@ final class PmiConnection {
     }
 
     private void get(PmiLine line) throws IOException, PmiException {
-        String value = line.need("kvsname").equals(server.space().name()) ? server.space().get(line.need("key")) : null;
+        String value = line.need("kvsname").equals(server.space().name()) ? lookUp(line.need("key")) : null;
         if (value != null) {
             send(PmiLine.format("get_result", "rc", "0", "msg", "success", "value", value));
         } else {
@@ -123,7 +125,26 @@ final class PmiConnection {
         }
     }
 
+    /** Null, with a word to the user, also when the other agents do not answer: the rank must not wait for ever. */
+    private String lookUp(String key) {
+        try {
+            return server.get(key);
+        } catch (TimeoutException e) {
+            Messages.error("PMI: rank " + rank + " asked for the key '" + key + "', and the agents of the other nodes have not answered in time: it gets an error", e);
+        } catch (ExecutionException e) {
+            Messages.error("PMI: rank " + rank + " asked for the key '" + key + "': " + e.getCause().getMessage() + ": it gets an error", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return null;
+    }
+
     private void getByIndex(PmiLine line) throws IOException, PmiException {
+        if (!server.span().isAll()) {
+            server.listener().refused(rank, "PMI's getbyidx in a job of several nodes (none of which has all pairs)");
+            send(PmiLine.format("getbyidx_results", "rc", "-1", "reason", "not_supported_by_udckpt"));
+            return;
+        }
         int index;
         try {
             index = Integer.parseInt(line.need("idx"));
@@ -169,6 +190,15 @@ final class PmiConnection {
         ByteBuffer bytes = ByteBuffer.wrap(raw);
         while (bytes.hasRemaining()) {
             channel.write(bytes);
+        }
+    }
+
+    /** One that cannot be told has ended, which its own thread finds. */
+    void leaveBarrier() {
+        try {
+            send("cmd=barrier_out");
+        } catch (IOException e) {
+            Messages.debugTrace("PMI: rank " + rank + " has not been let out of its barrier", e);
         }
     }
 

@@ -8,6 +8,9 @@ public interface PmiListener {
     /** The connection closed between init and finalize: the rank died, or left without MPI_Finalize. */
     void lost(int rank);
 
+    /** Ranks of several agents have put different values under one key, which is found later than {@code put} was answered: the job ends. @param why naming the key */
+    void contradicted(String why);
+
     /** A rank asked for something that is not supported; it got an error as its answer. */
     void refused(int rank, String reason);
 }

@@ -5,6 +5,9 @@ import java.util.StringJoiner;
 
 /** The value of PMI_process_mapping: which node each block of consecutive ranks is on. */
 public final class ProcessMapping {
+    /** In the key-value space of each agent, without being put. */
+    static final String KEY = "PMI_process_mapping";
+
     private ProcessMapping() {}
 
     /** {@code (vector,(node,nodes,ranksPerNode),...)}; equal neighbours are one block, as hydra writes it. */

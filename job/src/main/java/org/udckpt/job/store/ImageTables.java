@@ -142,7 +142,7 @@ public final class ImageTables {
                 case PmiRow.Rank rank -> ranks.add(new PmiState.RankState(rank.rank(), rank.phase(), rank.inBarrier()));
             }
         }
-        HostLayout layout = HostLayout.parse(row.hosts(), null);
+        HostLayout layout = HostLayout.parse(row.hosts());
         if (ranks.size() != layout.ranks()) {
             throw new ImageError.Corrupt(table(reader, PMI), -1, ranks.size() + " ranks, but the job has " + layout.ranks());
         }

@@ -6,11 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.udckpt.address.RankSpan;
 
 @Timeout(30)
 class RankTableTest {
     private final AtomicInteger kills = new AtomicInteger();
-    private final RankTable table = new RankTable(2, kills::incrementAndGet);
+    private final RankTable table = new RankTable(RankSpan.all(2), kills::incrementAndGet, EndListener.NOBODY);
 
     private void start() {
         table.started(0, 100);

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.address.RankSpan;
 
 @Timeout(60)
 class PmiServerTest {
@@ -39,6 +40,11 @@ class PmiServerTest {
         @Override
         public void lost(int rank) {
             heard.add("lost " + rank);
+        }
+
+        @Override
+        public void contradicted(String why) {
+            heard.add("contradicted " + why);
         }
 
         @Override
@@ -79,7 +85,7 @@ class PmiServerTest {
 
     @BeforeEach
     void start() throws IOException {
-        server = PmiServer.start(socket(), "kvs_test", 2, "(vector,(0,1,2))", listener);
+        server = PmiServer.start(socket(), "kvs_test", RankSpan.all(2), "(vector,(0,1,2))", listener);
     }
 
     @AfterEach
@@ -136,7 +142,7 @@ class PmiServerTest {
             state = server.state();
         }
         Path again = directory.resolve("again.sock");
-        try (PmiServer restored = PmiServer.restore(again, state, listener);
+        try (PmiServer restored = PmiServer.restore(again, RankSpan.all(2), state, listener);
                 Client first = new Client(again, 0); Client second = new Client(again, 1)) {
             assertEquals("cmd=get_result rc=0 msg=success value=v", second.ask("cmd=get kvsname=kvs_test key=k"));
             awaitJoined(restored, first);
