@@ -87,12 +87,43 @@ public final class CheckpointReader implements Closeable {
         return List.copyOf(rows);
     }
 
-    /** The file of a table: the job's, else the first node's; for an error about what is in it. The manifest when there is none. */
-    public Path file(String name) {
-        List<String> candidates = new ArrayList<>(List.of(ImageNames.jobTable(name)));
-        image.manifest().nodes().forEach(node -> candidates.add(ImageNames.nodeTable(node.index(), name)));
-        return image.directory().resolve(candidates.stream().map(image::table).filter(java.util.Objects::nonNull).map(Manifest.FileEntry::name).findFirst()
-                .orElse(ImageNames.MANIFEST));
+    /** Rows of the whole job's table, whatever nodes have. @throws ImageError.Missing when there is none */
+    public <T> List<T> jobTable(String name, Class<T> type) throws IOException {
+        return image.rows(ImageNames.jobTable(name), type);
+    }
+
+    /** Whether there is a table of the whole job of that name. */
+    public boolean hasJobTable(String name) {
+        return image.table(ImageNames.jobTable(name)) != null;
+    }
+
+    /** The file of the whole job's table, for an error about what is in it. The manifest when there is none. */
+    public Path jobFile(String name) {
+        return file(ImageNames.jobTable(name));
+    }
+
+    /** Its nodes, by index. */
+    public List<NodeReader> nodes() {
+        return image.manifest().nodes().stream().map(node -> new NodeReader(this, node)).toList();
+    }
+
+    /** @throws ImageError.Missing when there is none of that index */
+    public NodeReader node(int index) throws ImageError {
+        return nodes().stream().filter(node -> node.index() == index).findFirst()
+                .orElseThrow(() -> new ImageError.Missing(image.directory().resolve(ImageNames.MANIFEST), "has no node " + index));
+    }
+
+    boolean has(int node, String name) {
+        return image.table(ImageNames.nodeTable(node, name)) != null;
+    }
+
+    Path file(int node, String name) {
+        return file(ImageNames.nodeTable(node, name));
+    }
+
+    private Path file(String table) {
+        Manifest.FileEntry entry = image.table(table);
+        return image.directory().resolve(entry == null ? ImageNames.MANIFEST : entry.name());
     }
 
     /** Rows of one node's table. */
@@ -137,7 +168,7 @@ public final class CheckpointReader implements Closeable {
         throw new IllegalArgumentException(image.directory() + " has no node " + node);
     }
 
-    private synchronized NodeMemory memory(Manifest.Node node) throws IOException {
+    synchronized NodeMemory memory(Manifest.Node node) throws IOException {
         NodeMemory memory = memories.get(node.index());
         if (memory == null) {
             memory = new NodeMemory(image, bases(), node);

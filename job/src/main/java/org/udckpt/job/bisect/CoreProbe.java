@@ -15,7 +15,7 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.OpenImage;
-import org.udckpt.process.model.ProcessState;
+import org.udckpt.job.store.ProcessChoice;
 
 /** Asks gdb about a checkpoint, by way of a core file: nothing runs, and nothing but that file is written. */
 public final class CoreProbe {
@@ -39,10 +39,10 @@ public final class CoreProbe {
     public Verdict ask(Path checkpoint) {
         Path core = work.resolve("core");
         try (OpenImage image = OpenImage.open(checkpoint.toString(), key)) {
-            ProcessState process = image.processes().one(question.rank(), question.pid());
-            CoreExport.Result result = new CoreExport(image, process).write(core, (_, _) -> { });
+            ProcessChoice.Chosen process = question.process().one(image);
+            CoreExport.Result result = new CoreExport(process.node(), process.state()).write(core, (_, _) -> { });
             result.problems().stream().filter(told::add).forEach(Messages::warn);
-            return verdict(gdb(process.executable(), core, result.threads()));
+            return verdict(gdb(process.state().executable(), core, result.threads()));
         } catch (IOException | RuntimeException e) {
             Failure failure = Failure.of("reading " + checkpoint.getFileName(), e);
             switch (failure.code()) {

@@ -1,17 +1,17 @@
 package org.udckpt.job.bisect;
 
 import java.util.List;
+import org.udckpt.job.store.ProcessChoice;
 
 /**
  * What is asked of a process in each checkpoint, and then while it runs again.
  *
- * @param rank of the process; null: any, there is a pid
- * @param pid null: the rank's own
+ * @param process by its rank, its pid or both
  * @param expression as gdb evaluates it, in the language of the frame; true is what is not zero
  * @param frame a function on the stack whose variables it names; null: the innermost frame, which is enough for what is not local
  * @param place where it is looked at when the job runs again, as gdb names places; null: whenever its value changes
  */
-public record Question(Integer rank, Integer pid, String expression, String frame, String place) {
+public record Question(ProcessChoice process, String expression, String frame, String place) {
     static final String TRUE = "@udckpt true", FALSE = "@udckpt false", BEGIN = "@udckpt begin", RUNNING = "@udckpt running", STOPPED = "@udckpt stopped";
 
     /** Commands for the core file; {@code thread} is gdb's number. */

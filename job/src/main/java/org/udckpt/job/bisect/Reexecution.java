@@ -70,7 +70,7 @@ public final class Reexecution {
     }
 
     private void run(ImageLocation from, String jobName, GdbCommand command, Duration limit) {
-        Selection process = question.pid() == null ? Selection.rank(question.rank()) : Selection.pid(question.pid());
+        Selection process = question.process().pid() == null ? Selection.rank(question.process().rank()) : Selection.pid(question.process().pid());
         Debugger debugger = new Debugger(process, command, limit);
         try (Job _ = Restart.start(settings, Installation.find(settings), from, name(jobName), null, Relocation.NONE, new Onlooker(debugger, work.trial()))) {
             debugger.await(); // when it has ended, the job is of no use

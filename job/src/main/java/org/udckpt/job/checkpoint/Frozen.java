@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.List;
 import org.udckpt.image.write.PhaseTime;
 import org.udckpt.job.launch.Launch;
-import org.udckpt.job.store.JobState;
+import org.udckpt.job.store.NodeState;
 import org.udckpt.job.store.RankRow;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.ud.RankNumbers;
@@ -14,7 +14,7 @@ import org.udckpt.ud.RankNumbers;
  *
  * @param numbered the processes that had a verbs device
  */
-record Frozen(Capture capture, JobState state, List<RankNumbers.Rank> numbered, Instant takenAt, List<PhaseTime> times) implements AutoCloseable {
+record Frozen(Capture capture, NodeState state, List<RankNumbers.Rank> numbered, Instant takenAt, List<PhaseTime> times) implements AutoCloseable {
     /** Which of its processes are ranks. */
     List<RankRow> ranks(Launch launch) {
         return RankRow.of(launch, capture.image().processes(), numbered);

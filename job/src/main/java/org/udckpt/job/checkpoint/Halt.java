@@ -10,7 +10,7 @@ import org.udckpt.job.config.Outside;
 import org.udckpt.job.pmi.PmiState;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
-import org.udckpt.job.store.JobState;
+import org.udckpt.job.store.NodeState;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.CaptureRequest;
 import org.udckpt.process.files.HotFiles;
@@ -70,7 +70,7 @@ final class Halt implements AutoCloseable {
      */
     Frozen snapshot(long traffic) throws IOException {
         PmiState pmi = job.pmi().state();
-        JobState agents = JobState.of(job.facts(), job.namedRuntime(), pmi, job.addresses().copy());
+        NodeState agent = new NodeState(job.namedRuntime(), pmi, job.addresses().copy());
         Instant now = Instant.now();
         var numbered = job.numbers().all(); // of all that will be in the image: some may end a moment after the stop
         Capture capture = Capture.take(new CaptureRequest(Roots.of(job.facts().launch(), job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE,
@@ -80,7 +80,7 @@ final class Halt implements AutoCloseable {
                 job.shepherd().expect(pid);
             }
             if (job.pmi().traffic() == traffic) {
-                return new Frozen(capture, agents, numbered, now, List.of());
+                return new Frozen(capture, agent, numbered, now, List.of());
             }
         } catch (RuntimeException e) {
             capture.close();

@@ -3,8 +3,6 @@ package org.udckpt.job.checkpoint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
-import java.util.Map;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.write.CheckpointWriter;
 import org.udckpt.image.write.History;
@@ -20,13 +18,11 @@ import org.udckpt.job.store.FormSettings;
  * thread at a time.
  */
 final class ImageChain {
-    private static final int FIRST_FILE = 1 << 24; // above those of processes and shared memory
-
     private final Settings settings;
     private final Path directory;
     private final WriterOptions options;
     private final Checkpointer.BeforeNumber beforeNumber;
-    private final Map<String, Integer> fileNumbers = new HashMap<>();
+    private final FileNumbers files = new FileNumbers();
     private History history;
     private int sinceFull;
 
@@ -62,9 +58,9 @@ final class ImageChain {
         }
     }
 
-    /** The number of a file's content in all of them: by its number it is compared with what it was before. */
-    int number(String file) {
-        return fileNumbers.computeIfAbsent(file, _ -> FIRST_FILE + fileNumbers.size());
+    /** In all of them. */
+    FileNumbers files() {
+        return files;
     }
 
     /** {@code writer}'s checkpoint is complete; one that failed changes nothing. */

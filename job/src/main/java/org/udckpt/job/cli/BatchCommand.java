@@ -17,9 +17,9 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
-import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.StateTables;
 import org.udckpt.job.store.Tiers;
 import org.udckpt.process.restore.Relocation;
 import picocli.CommandLine.Command;
@@ -107,7 +107,7 @@ final class BatchCommand implements Callable<Integer> {
     private static void requireSame(NewJob job, ImageLocation image) {
         JobState state;
         try (CheckpointReader reader = image.open(Keys.user(job.settings()))) {
-            state = ImageTables.readState(reader);
+            state = StateTables.readJob(reader);
         } catch (IOException e) {
             throw Failure.of("reading " + image.entry().directory(), e);
         }

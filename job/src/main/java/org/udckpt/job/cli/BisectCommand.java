@@ -24,8 +24,9 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
-import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.JobRow;
+import org.udckpt.job.store.ProcessChoice;
+import org.udckpt.job.store.StateTables;
 import org.udckpt.job.store.Tiers;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -46,6 +47,9 @@ final class BisectCommand implements Callable<Integer> {
 
     @Option(names = "--pid", paramLabel = "P", description = "a process by its pid in the job ('inspect' lists them); with --rank, one of that rank")
     private Integer pid;
+
+    @Option(names = "--node", paramLabel = "N", description = "with --pid, in checkpoints of several nodes: whose pid it is ('inspect' numbers them)")
+    private Integer node;
 
     @Option(names = "--when", required = true, paramLabel = "EXPRESSION", description = "as gdb evaluates it; true is what is not zero")
     private String expression;
@@ -101,8 +105,9 @@ final class BisectCommand implements Callable<Integer> {
         if (expression.isBlank()) {
             throw new Failure(ExitCode.USAGE, "--when: the expression is empty");
         }
-        Question question = new Question(rank, pid, expression, frame, place);
+        Question question = new Question(new ProcessChoice(rank, pid, node), expression, frame, place);
         List<Catalogue.Entry> entries = usable(key);
+        refuseSeveral(entries);
         try (WorkDirectory directory = WorkDirectory.in(work)) {
             CoreProbe probe = new CoreProbe(question, key, debugger, directory.path());
             Search search = new Search(entries.size(), number -> ask(probe, entries.get(number)));
@@ -142,6 +147,16 @@ final class BisectCommand implements Callable<Integer> {
     private List<Catalogue.Entry> entries(ImageKey key) {
         return Tiers.parse(directory).map(tiers -> ImageLocation.list(tiers, key).stream().map(entry -> entry.best().entry()).toList())
                 .orElseGet(() -> ImageLocation.list(ImageLocation.directory(directory), key));
+    }
+
+    /** Of several nodes a checkpoint can be asked, but the job not run again by one process: said before the search, which may take long. */
+    private void refuseSeveral(List<Catalogue.Entry> entries) {
+        for (Catalogue.Entry entry : entries) {
+            if (!searchOnly && entry.manifest().nodes().size() > 1) {
+                throw new Failure(ExitCode.UNSUPPORTED, entry.name() + " is of a job on " + entry.manifest().nodes().size()
+                        + " hosts, which bisect cannot run again; --search-only finds the first checkpoint in which it is true, and export-core has it for gdb");
+            }
+        }
     }
 
     private static Verdict ask(CoreProbe probe, Catalogue.Entry entry) {
@@ -207,7 +222,7 @@ final class BisectCommand implements Callable<Integer> {
 
     private static JobRow row(Catalogue.Entry entry, ImageKey key) throws IOException {
         try (CheckpointReader reader = new ImageLocation(entry.directory().getParent(), entry).open(key)) {
-            return ImageTables.readState(reader).row();
+            return StateTables.readJob(reader).row();
         }
     }
 

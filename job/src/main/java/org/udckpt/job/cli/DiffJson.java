@@ -9,12 +9,13 @@ import org.udckpt.job.diff.DescriptorChange;
 import org.udckpt.job.diff.EndpointChange;
 import org.udckpt.job.diff.FileDiff;
 import org.udckpt.job.diff.ImageDiff;
+import org.udckpt.job.diff.NodeDiff;
 import org.udckpt.job.diff.Pages;
 import org.udckpt.job.diff.ProcessDiff;
 import org.udckpt.job.diff.RegionChange;
 import org.udckpt.job.diff.SharedDiff;
 import org.udckpt.job.look.KernelObjects.Named;
-import org.udckpt.job.store.ImageProcesses;
+import org.udckpt.job.store.OpenNode;
 import org.udckpt.process.model.ProcessState;
 
 /** {@code udckpt diff --json}; its schema is in docs/looking.md. */
@@ -28,15 +29,17 @@ final class DiffJson {
         root.put("same_job", diff.sameJob()).put("page_bytes", Pages.BYTES);
         pages(root, diff.pages());
         ArrayNode processes = root.putArray("processes");
-        diff.processes().forEach(process -> process(processes.addObject(), diff.newerProcesses(), process));
         ArrayNode fresh = root.putArray("new_processes");
-        diff.newProcesses().forEach(process -> process(fresh.addObject(), diff.newerProcesses(), process));
         ArrayNode gone = root.putArray("gone_processes");
-        diff.goneProcesses().forEach(process -> process(gone.addObject(), diff.olderProcesses(), process));
         ArrayNode shared = root.putArray("shared_memory");
-        diff.shared().forEach(object -> shared(shared.addObject(), object));
         ArrayNode files = root.putArray("files");
-        diff.files().forEach(file -> file(files.addObject(), file));
+        for (NodeDiff node : diff.nodes()) {
+            node.processes().forEach(process -> process(processes.addObject(), node.newer(), process));
+            node.newProcesses().forEach(process -> process(fresh.addObject(), node.newer(), process));
+            node.goneProcesses().forEach(process -> process(gone.addObject(), node.older(), process));
+            node.shared().forEach(object -> shared(shared.addObject().put("node", node.index()), object));
+            node.files().forEach(file -> file(files.addObject().put("node", node.index()), file));
+        }
         ArrayNode endpoints = root.putArray("endpoints");
         diff.endpoints().forEach(change -> endpoint(endpoints.addObject(), change));
         return root;
@@ -51,13 +54,13 @@ final class DiffJson {
         node.putObject("pages").put("both", pages.both()).put("changed", pages.changed()).put("added", pages.added()).put("removed", pages.removed());
     }
 
-    private static void process(ObjectNode node, ImageProcesses names, ProcessState process) {
-        names.rank(process).ifPresent(rank -> node.put("rank", rank));
-        node.put("pid", process.pid()).put("name", process.name());
+    private static void process(ObjectNode node, OpenNode where, ProcessState process) {
+        where.processes().rank(process).ifPresent(rank -> node.put("rank", rank));
+        node.put("node", where.index()).put("host", where.host()).put("pid", process.pid()).put("name", process.name());
     }
 
-    private static void process(ObjectNode node, ImageProcesses names, ProcessDiff diff) {
-        process(node, names, diff.newer());
+    private static void process(ObjectNode node, OpenNode where, ProcessDiff diff) {
+        process(node, where, diff.newer());
         node.put("older_pid", diff.older().pid());
         pages(node, diff.pages());
         ArrayNode memory = node.putArray("memory");

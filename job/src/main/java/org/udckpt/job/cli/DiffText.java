@@ -8,6 +8,7 @@ import org.udckpt.job.diff.EndpointChange;
 import org.udckpt.job.diff.FileDiff;
 import org.udckpt.job.diff.Group;
 import org.udckpt.job.diff.ImageDiff;
+import org.udckpt.job.diff.NodeDiff;
 import org.udckpt.job.diff.Pages;
 import org.udckpt.job.diff.ProcessDiff;
 import org.udckpt.job.diff.RegionChange;
@@ -36,11 +37,7 @@ final class DiffText {
         Pages pages = diff.pages();
         System.out.printf("pages      %d in both, %d of them changed (%s); %d added, %d removed; %s are new%n", pages.both(), pages.changed(), share(pages), pages.added(),
                 pages.removed(), Durations.bytes(pages.written() * Pages.BYTES));
-        diff.goneProcesses().forEach(process -> System.out.println("gone       " + diff.olderProcesses().name(process)));
-        diff.newProcesses().forEach(process -> System.out.println("new        " + diff.newerProcesses().name(process)));
-        diff.processes().forEach(this::print);
-        diff.shared().stream().filter(DiffText::told).forEach(DiffText::print);
-        diff.files().stream().filter(file -> !file.isSame()).forEach(DiffText::print);
+        diff.nodes().forEach(this::print);
         diff.endpoints().forEach(DiffText::print);
     }
 
@@ -48,8 +45,22 @@ final class DiffText {
         return pages.both() == 0 ? "-" : String.format(Locale.ROOT, "%.1f%%", 100.0 * pages.changed() / pages.both());
     }
 
-    private void print(ProcessDiff process) {
-        System.out.println(diff.newerProcesses().name(process.newer()));
+    /** Of several each has a line of its own first. */
+    private void print(NodeDiff node) {
+        if (diff.nodes().size() > 1) {
+            boolean moved = !node.older().host().equals(node.newer().host());
+            System.out.printf("node %-5d on %s%s: %d pages changed of %d%n", node.index(), node.host(), moved ? ", was on " + node.older().host() : "",
+                    node.pages().changed(), node.pages().both());
+        }
+        node.goneProcesses().forEach(process -> System.out.println("gone       " + node.older().processes().name(process)));
+        node.newProcesses().forEach(process -> System.out.println("new        " + node.newer().processes().name(process)));
+        node.processes().forEach(process -> print(node.newer().processes().name(process.newer()), process));
+        node.shared().stream().filter(DiffText::told).forEach(DiffText::print);
+        node.files().stream().filter(file -> !file.isSame()).forEach(DiffText::print);
+    }
+
+    private static void print(String name, ProcessDiff process) {
+        System.out.println(name);
         process.groups().stream().filter(group -> !group.pages().quiet()).forEach(DiffText::print);
         Pages quiet = process.groups().stream().map(Group::pages).filter(Pages::quiet).reduce(Pages.NONE, Pages::plus);
         System.out.printf("    %d pages elsewhere are as they were%n", quiet.both());

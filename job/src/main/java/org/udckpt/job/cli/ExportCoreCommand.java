@@ -13,7 +13,7 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.OpenImage;
-import org.udckpt.process.model.ProcessState;
+import org.udckpt.job.store.ProcessChoice;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -34,6 +34,9 @@ final class ExportCoreCommand implements Callable<Integer> {
     @Option(names = "--pid", paramLabel = "P", description = "a process by its pid in the job ('inspect' lists them); with --rank, one of that rank")
     private Integer pid;
 
+    @Option(names = "--node", paramLabel = "N", description = "with --pid, in a checkpoint of several nodes: whose pid it is ('inspect' numbers them)")
+    private Integer node;
+
     @Option(names = "--output", paramLabel = "FILE", description = "default: ./JOB-ID-rank-R.core, -pid-P.core; never one that is there")
     private String output;
 
@@ -50,15 +53,15 @@ final class ExportCoreCommand implements Callable<Integer> {
         }
         ImageKey key = encrypted.key(common.settings());
         try (OpenImage open = OpenImage.open(image, key)) {
-            ProcessState process = open.processes().one(rank, pid);
+            ProcessChoice.Chosen process = new ProcessChoice(rank, pid, node).one(open);
             Path target = target(open);
             CoreExport.Result result = write(open, process, target);
             result.problems().forEach(Messages::warn);
             if (json) {
                 JsonOutput.print(describe(open, process, target, result));
             } else {
-                System.out.printf("%s: %s of %s, %d threads, %s, %s of it on the disk%n", target, open.processes().name(process), open.name(), result.threads(), Durations.bytes(result.length()), Durations.bytes(result.written()));
-                Messages.info("open it with: gdb " + process.executable() + " " + target);
+                System.out.printf("%s: %s%s of %s, %d threads, %s, %s of it on the disk%n", target, process.name(), open.place(process.node()), open.name(), result.threads(), Durations.bytes(result.length()), Durations.bytes(result.written()));
+                Messages.info("open it with: gdb " + process.state().executable() + " " + target);
             }
         }
         return ExitCode.DONE.value();
@@ -68,8 +71,8 @@ final class ExportCoreCommand implements Callable<Integer> {
         if (output != null && output.isEmpty()) {
             throw new Failure(ExitCode.USAGE, "--output: the file's name is empty");
         }
-        String place = pid == null ? "rank-" + rank : rank == null ? "pid-" + pid : "rank-" + rank + "-pid-" + pid;
-        Path target = Path.of(output != null ? output : open.state().row().name() + "-" + open.name() + "-" + place + ".core");
+        String place = (node == null ? "" : "node-" + node + "-") + (pid == null ? "rank-" + rank : rank == null ? "pid-" + pid : "rank-" + rank + "-pid-" + pid);
+        Path target = Path.of(output != null ? output : open.job().row().name() + "-" + open.name() + "-" + place + ".core");
         Path directory = target.toAbsolutePath().getParent();
         if (directory == null || !Files.isDirectory(directory)) {
             throw new Failure(ExitCode.NOT_FOUND, "--output " + target + ": no directory " + directory);
@@ -77,9 +80,9 @@ final class ExportCoreCommand implements Callable<Integer> {
         return target;
     }
 
-    private static CoreExport.Result write(OpenImage open, ProcessState process, Path target) {
+    private static CoreExport.Result write(OpenImage open, ProcessChoice.Chosen process, Path target) {
         try (ReadView view = new ReadView("export-core")) {
-            return new CoreExport(open, process).write(target, view::show);
+            return new CoreExport(process.node(), process.state()).write(target, view::show);
         } catch (FileAlreadyExistsException e) {
             throw new Failure(ExitCode.USAGE, target + " is there already, and is left as it is; remove it, or name another with --output", e);
         } catch (IOException | RuntimeException e) {
@@ -87,10 +90,10 @@ final class ExportCoreCommand implements Callable<Integer> {
         }
     }
 
-    private ObjectNode describe(OpenImage open, ProcessState process, Path target, CoreExport.Result result) {
+    private static ObjectNode describe(OpenImage open, ProcessChoice.Chosen process, Path target, CoreExport.Result result) {
         ObjectNode root = JsonOutput.document().put("checkpoint", open.name()).put("file", target.toAbsolutePath().normalize().toString());
-        open.processes().rank(process).ifPresent(number -> root.put("rank", number));
-        root.put("pid", process.pid()).put("executable", process.executable());
+        process.node().processes().rank(process.state()).ifPresent(number -> root.put("rank", number));
+        root.put("pid", process.state().pid()).put("executable", process.state().executable()).put("node", process.node().index()).put("host", process.node().host());
         root.put("threads", result.threads()).put("segments", result.segments()).put("bytes", result.length()).put("stored_bytes", result.written());
         result.problems().forEach(root.putArray("problems")::add);
         return root;

@@ -8,7 +8,7 @@ import org.udckpt.job.look.CheckpointView;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.OpenImage;
-import org.udckpt.process.model.ProcessState;
+import org.udckpt.job.store.ProcessChoice;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -29,6 +29,9 @@ final class InspectCommand implements Callable<Integer> {
     @Option(names = "--pid", paramLabel = "P", description = "the same of one process")
     private Integer pid;
 
+    @Option(names = "--node", paramLabel = "N", description = "with --pid, in a checkpoint of several nodes: whose pid it is")
+    private Integer node;
+
     @Option(names = "--files", description = "the job's files in it, one a line, with what is on disk now")
     private boolean files;
 
@@ -41,13 +44,19 @@ final class InspectCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         ImageKey key = encrypted.key(common.settings());
+        ProcessChoice choice = new ProcessChoice(rank, pid, node);
         try (OpenImage open = OpenImage.open(image, key)) {
             CheckpointView view = CheckpointView.of(open);
-            List<ProcessState> chosen = pid != null ? List.of(open.processes().one(rank, pid)) : rank != null ? open.processes().of(rank) : open.processes().all();
+            List<ProcessChoice.Chosen> chosen = choice.all(open);
             if (json) {
                 JsonOutput.print(InspectJson.of(view, chosen));
             } else if (files) {
-                new InspectFilesText(open.image().files()).printAll();
+                open.nodes().forEach(node -> {
+                    if (open.several()) {
+                        System.out.println(open.place(node).strip());
+                    }
+                    new InspectFilesText(node.image().files()).printAll();
+                });
             } else if (pid != null) {
                 new InspectRankText(view).print(chosen.getFirst());
             } else if (rank != null) {

@@ -5,39 +5,41 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.ToIntFunction;
 import org.udckpt.job.look.CheckpointView;
 import org.udckpt.job.look.KernelObjects.Named;
 import org.udckpt.job.look.KindTotal;
+import org.udckpt.job.look.NodeView;
 import org.udckpt.job.look.ProcessView;
 import org.udckpt.job.look.RegionView;
 import org.udckpt.job.look.WriteTimes;
 import org.udckpt.job.store.Extents;
-import org.udckpt.job.store.ImageProcesses;
 import org.udckpt.job.store.JobRow;
+import org.udckpt.job.store.OpenNode;
+import org.udckpt.job.store.ProcessChoice;
 import org.udckpt.process.capture.PhaseTimes;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobFile;
+import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject.SharedMemory;
-import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.trace.Registers;
 
 /** {@code udckpt inspect --json}; its schema is in docs/looking.md. */
 final class InspectJson {
     private final CheckpointView view;
-    private final ImageProcesses processes;
 
     private InspectJson(CheckpointView view) {
         this.view = view;
-        this.processes = view.image().processes();
     }
 
     /** The whole checkpoint, with these processes of it and the ranks to which they belong. */
-    static ObjectNode of(CheckpointView view, List<ProcessState> chosen) throws IOException {
+    static ObjectNode of(CheckpointView view, List<ProcessChoice.Chosen> chosen) throws IOException {
         ObjectNode root = JsonOutput.document();
         ListCommand.describe(root, view.image().location().entry());
         InspectJson json = new InspectJson(view);
         json.job(root);
+        json.nodes(root.putArray("nodes"));
         PhasesJson.describe(root, view.phases());
         if (view.lifeStops() != null) {
             root.putObject("life_stops_ms").put("checkpoints", view.lifeStops().checkpoints()).put("count", view.lifeStops().stops()).put("p50", view.lifeStops().median() / 1e6)
@@ -45,35 +47,50 @@ final class InspectJson {
         }
         json.writes(root.putArray("write_latency"));
         ArrayNode list = root.putArray("processes");
-        view.views(chosen).forEach(process -> json.process(list.addObject(), process));
-        json.ranks(root.putArray("rank_details"), chosen.stream().flatMapToInt(process -> json.processes.rank(process).stream()).distinct().sorted().toArray());
+        chosen.forEach(process -> process(list.addObject(), view.view(process)));
+        json.ranks(root.putArray("rank_details"), chosen.stream().flatMapToInt(process -> process.node().processes().rank(process.state()).stream()).distinct().sorted().toArray());
         return root;
     }
 
     private void job(ObjectNode root) {
-        JobRow row = view.image().state().row();
+        JobRow row = view.image().job().row();
         root.put("job", row.name()).put("hosts", row.hosts()).put("generation", row.generation()).put("command", String.join(" ", row.words()));
         root.put("architecture", view.image().reader().manifest().architecture());
-        root.put("threads", view.image().image().threads().size()).put("regions", view.image().image().regions().size());
-        root.put("descriptors", view.image().image().descriptors().size());
+        root.put("threads", sum(image -> image.threads().size())).put("regions", sum(image -> image.regions().size())).put("descriptors", sum(image -> image.descriptors().size()));
         ObjectNode objects = root.putObject("objects");
-        view.objects().kinds().forEach(objects::put);
+        view.objectKinds().forEach(objects::put);
         kinds(root.putArray("memory"), KindTotal.of(view.regions()));
         ArrayNode shared = root.putArray("shared_memory");
-        view.image().image().objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).forEach(memory ->
-                shared.addObject().put("id", memory.id()).put("kind", memory.kind().name().toLowerCase(Locale.ROOT)).put("path", memory.path()).put("bytes", memory.size())
-                        .put("stored_bytes", new Extents(view.image().shared(memory.id())).bytes()));
-        files(root.putArray("files"));
+        view.image().nodes().forEach(node -> shared(shared, node));
+        ArrayNode files = root.putArray("files");
+        view.image().nodes().forEach(node -> files(files, node));
         ArrayNode addresses = root.putArray("addresses");
-        view.image().state().addresses().endpoints().forEach(endpoint -> addresses.addObject().put("rank", endpoint.rank())
+        view.image().endpoints().forEach(endpoint -> addresses.addObject().put("rank", endpoint.rank())
                 .put("transport", endpoint.transport().name()).put("virtual", endpoint.virtual().toString()).put("real", EndpointText.realOrNone(endpoint)));
     }
 
-    private void files(ArrayNode array) {
-        for (JobFile file : view.image().image().files()) {
-            ObjectNode node = array.addObject().put("path", file.path());
+    private int sum(ToIntFunction<JobImage> count) {
+        return view.image().nodes().stream().map(OpenNode::image).mapToInt(count).sum();
+    }
+
+    private void nodes(ArrayNode array) {
+        for (OpenNode node : view.image().nodes()) {
+            ObjectNode one = array.addObject().put("node", node.index()).put("host", node.host()).put("processes", node.processes().all().size());
+            node.processes().ranks().forEach(one.putArray("ranks")::add);
+        }
+    }
+
+    private static void shared(ArrayNode array, OpenNode node) {
+        node.image().objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).forEach(memory ->
+                array.addObject().put("node", node.index()).put("id", memory.id()).put("kind", memory.kind().name().toLowerCase(Locale.ROOT)).put("path", memory.path())
+                        .put("bytes", memory.size()).put("stored_bytes", new Extents(node.shared(memory.id())).bytes()));
+    }
+
+    private static void files(ArrayNode array, OpenNode where) {
+        for (JobFile file : where.image().files()) {
+            ObjectNode node = array.addObject().put("node", where.index()).put("path", file.path());
             switch (file) {
-                case JobFile.RegularFile f -> node.put("kind", "file").put("bytes", f.size()).put("stored_bytes", new Extents(view.image().shared(f.id())).bytes())
+                case JobFile.RegularFile f -> node.put("kind", "file").put("bytes", f.size()).put("stored_bytes", new Extents(where.shared(f.id())).bytes())
                         .put("mode", "%04o".formatted(f.mode())).put("modified_ns", f.modifiedNs()).put("cut", InspectFilesText.word(f));
                 case JobFile.HardLink link -> node.put("kind", "link").put("of", link.of());
                 case JobFile.SymbolicLink link -> node.put("kind", "symlink").put("target", link.target());
@@ -93,7 +110,7 @@ final class InspectJson {
         for (WriteTimes times : view.writes()) {
             ObjectNode node = array.addObject();
             if (times.stripe() >= 0) {
-                node.put("stripe", times.stripe());
+                node.put("node", times.node()).put("stripe", times.stripe());
             }
             node.put("direct", times.direct()).put("writes", times.nanoseconds().getTotalCount());
             ObjectNode percentiles = node.putObject("percentiles_ns");
@@ -106,11 +123,13 @@ final class InspectJson {
 
     private void ranks(ArrayNode array, int[] ranks) {
         for (int rank : ranks) {
-            ObjectNode node = array.addObject().put("rank", rank);
-            processes.mpiRank(rank).ifPresent(mpi -> node.put("mpi_rank", mpi));
-            node.put("processes", view.of(rank).size()).put("threads", view.of(rank).stream().mapToInt(process -> process.threads().size()).sum());
-            node.put("stored_bytes", view.of(rank).stream().mapToLong(ProcessView::stored).sum());
-            PhaseTimes times = view.capture(view.of(rank));
+            NodeView where = view.nodeOf(rank);
+            List<ProcessView> own = where.of(rank);
+            ObjectNode node = array.addObject().put("rank", rank).put("node", where.node().index()).put("host", where.node().host());
+            where.node().processes().mpiRank(rank).ifPresent(mpi -> node.put("mpi_rank", mpi));
+            node.put("processes", own.size()).put("threads", own.stream().mapToInt(process -> process.threads().size()).sum());
+            node.put("stored_bytes", own.stream().mapToLong(ProcessView::stored).sum());
+            PhaseTimes times = where.capture(own);
             if (times != null) {
                 node.putObject("capture_ns").put("stop", times.stopNs()).put("state", times.stateNs()).put("objects", times.objectsNs()).put("fork", times.forkNs())
                         .put("resume", times.resumeNs()).put("total", times.totalNs());
@@ -118,19 +137,20 @@ final class InspectJson {
         }
     }
 
-    private void process(ObjectNode node, ProcessView process) {
-        processes.rank(process.state()).ifPresent(rank -> node.put("rank", rank));
+    private static void process(ObjectNode node, ProcessView process) {
+        process.node().processes().rank(process.state()).ifPresent(rank -> node.put("rank", rank));
+        node.put("node", process.node().index()).put("host", process.node().host());
         node.put("pid", process.state().pid()).put("parent", process.state().parentPid()).put("name", process.state().name());
         node.put("executable", process.state().executable()).put("directory", process.state().workingDirectory()).put("stored_bytes", process.stored());
         kinds(node.putArray("memory"), KindTotal.of(process.regions()));
         ObjectNode kinds = node.putObject("descriptor_kinds");
-        process.descriptorKinds(view.objects()).forEach(kinds::put);
+        process.descriptorKinds().forEach(kinds::put);
         ArrayNode threads = node.putArray("threads");
         process.threads().forEach(thread -> thread(threads.addObject(), thread));
         ArrayNode regions = node.putArray("regions");
         process.regions().forEach(region -> region(regions.addObject(), region));
         ArrayNode descriptors = node.putArray("descriptors");
-        process.descriptors().forEach(descriptor -> descriptor(descriptors.addObject(), descriptor));
+        process.descriptors().forEach(descriptor -> descriptor(descriptors.addObject(), descriptor, process.objects().get(descriptor.object())));
     }
 
     private static void thread(ObjectNode node, ThreadState thread) {
@@ -148,8 +168,7 @@ final class InspectJson {
         }
     }
 
-    private void descriptor(ObjectNode node, Descriptor descriptor) {
-        Named named = view.objects().get(descriptor.object());
+    private static void descriptor(ObjectNode node, Descriptor descriptor, Named named) {
         node.put("fd", descriptor.fd()).put("close_on_exec", descriptor.closeOnExec()).put("object", descriptor.object()).put("kind", named.kind()).put("name", named.name());
         if (named.position() >= 0) {
             node.put("position", named.position());

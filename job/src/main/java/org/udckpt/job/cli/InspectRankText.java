@@ -1,12 +1,13 @@
 package org.udckpt.job.cli;
 
-import java.util.List;
-import org.udckpt.process.model.ProcessState;
 import org.udckpt.job.look.CheckpointView;
 import org.udckpt.job.look.KernelObjects.Named;
 import org.udckpt.job.look.KindTotal;
+import org.udckpt.job.look.NodeView;
 import org.udckpt.job.look.ProcessView;
 import org.udckpt.job.report.Durations;
+import org.udckpt.job.store.ProcessChoice;
+import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.trace.Registers;
 
 /** {@code udckpt inspect --rank} and {@code --pid} for people: all of one rank, or of one process. */
@@ -18,17 +19,18 @@ final class InspectRankText {
     }
 
     void print(int rank) {
-        System.out.printf("%s of %s%n", view.image().processes().name(rank), view.image().name());
+        NodeView node = view.nodeOf(rank);
+        System.out.printf("%s%s of %s%n", node.node().processes().name(rank), view.image().place(node.node()), view.image().name());
         InspectText.endpoints(view.endpoints(rank));
-        view.of(rank).forEach(this::process);
+        node.of(rank).forEach(InspectRankText::process);
     }
 
-    void print(ProcessState process) {
-        System.out.printf("%s of %s%n", view.image().processes().name(process), view.image().name());
-        view.views(List.of(process)).forEach(this::process);
+    void print(ProcessChoice.Chosen process) {
+        System.out.printf("%s%s of %s%n", process.name(), view.image().place(process.node()), view.image().name());
+        process(view.view(process));
     }
 
-    private void process(ProcessView process) {
+    private static void process(ProcessView process) {
         String parent = process.state().parentPid() == 0 ? "" : process.state().parentPid() == ProcessState.ADOPTED ? ", parent has ended" : ", child of " + process.state().parentPid();
         System.out.printf("process %d (%s)%s: %s%n", process.state().pid(), process.state().name(), parent, process.state().executable());
         System.out.printf("    in %s, %s stored%n", process.state().workingDirectory(), Durations.bytes(process.stored()));
@@ -41,7 +43,7 @@ final class InspectRankText {
         process.regions().forEach(region -> System.out.println("    0x%012x-0x%012x %s %-9s %12s stored  %s".formatted(region.region().start(), region.region().end(),
                 region.region().permissions(), region.kind().word(), Durations.bytes(region.stored()), region.region().path()).stripTrailing()));
         process.descriptors().forEach(descriptor -> {
-            Named named = view.objects().get(descriptor.object());
+            Named named = process.objects().get(descriptor.object());
             System.out.printf("    descriptor %-5d %s%s%n", descriptor.fd(), named, named.position() < 0 ? "" : " at " + named.position());
         });
     }

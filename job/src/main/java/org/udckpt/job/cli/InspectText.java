@@ -8,11 +8,14 @@ import org.udckpt.image.Manifest;
 import org.udckpt.image.write.PhaseTime;
 import org.udckpt.job.look.CheckpointView;
 import org.udckpt.job.look.KindTotal;
+import org.udckpt.job.look.NodeView;
 import org.udckpt.job.look.ProcessView;
 import org.udckpt.job.look.RegionView;
 import org.udckpt.job.look.WriteTimes;
 import org.udckpt.job.report.Durations;
+import org.udckpt.job.store.Extents;
 import org.udckpt.job.store.JobRow;
+import org.udckpt.job.store.OpenNode;
 import org.udckpt.process.capture.PhaseTimes;
 
 /** {@code udckpt inspect} for people: the whole first, then each rank in a few lines. */
@@ -26,11 +29,12 @@ final class InspectText {
     }
 
     void print() {
-        JobRow row = view.image().state().row();
+        JobRow row = view.image().job().row();
         Manifest manifest = view.image().reader().manifest();
         System.out.printf("%s of job %s, life %d, taken %s%n", view.image().name(), row.name(), row.generation(), manifest.takenAt());
         System.out.printf("command    %s%n", String.join(" ", row.words()));
         System.out.printf("ranks      %d on %s%n", manifest.ranks(), row.hosts());
+        nodes();
         System.out.printf("size       %s of memory, %s stored in %d files%n", Durations.bytes(manifest.bytes()), Durations.bytes(manifest.storedBytes()), manifest.files().size());
         phases();
         if (view.lifeStops() != null) {
@@ -40,13 +44,28 @@ final class InspectText {
         writes();
         System.out.println("memory     kind       mappings         size       stored");
         KindTotal.of(view.regions()).forEach(total -> kind("          ", total));
-        System.out.printf("objects    %s%n", counts(view.objects().kinds()));
-        new InspectFilesText(view.image().image().files()).printSummary();
-        view.image().processes().ranks().forEach(this::rank);
-        if (!view.others().isEmpty()) {
-            System.out.printf("no rank%s%n", stop(view.others()));
-            view.others().forEach(this::process);
+        System.out.printf("objects    %s%n", counts(view.objectKinds()));
+        new InspectFilesText(view.files()).printSummary();
+        view.image().ranks().forEach(this::rank);
+        view.nodes().forEach(this::others);
+    }
+
+    /** A line for each of several: who is where, in this life. */
+    private void nodes() {
+        if (view.image().several()) {
+            view.nodes().forEach(node -> System.out.printf("node %-5d on %s: %s, %d processes, %s stored%n", node.node().index(), node.node().host(), ranks(node.node()),
+                    node.processes().size(), Durations.bytes(stored(node.node()))));
         }
+    }
+
+    private static String ranks(OpenNode node) {
+        List<Integer> ranks = node.processes().ranks();
+        return ranks.isEmpty() ? "no ranks" : "ranks " + String.join(", ", ranks.stream().map(Object::toString).toList());
+    }
+
+    /** Of processes, shared objects and files. */
+    private static long stored(OpenNode node) {
+        return node.memories().values().stream().mapToLong(source -> new Extents(source).bytes()).sum();
     }
 
     private void phases() {
@@ -77,20 +96,28 @@ final class InspectText {
     }
 
     private void rank(int rank) {
-        System.out.printf("%s%s%n", view.image().processes().name(rank), stop(view.of(rank)));
-        view.of(rank).forEach(this::process);
+        NodeView node = view.nodeOf(rank);
+        System.out.printf("%s%s%s%n", node.node().processes().name(rank), view.image().place(node.node()), stop(node, node.of(rank)));
+        node.of(rank).forEach(InspectText::process);
         endpoints(view.endpoints(rank));
     }
 
-    private String stop(List<ProcessView> processes) {
-        PhaseTimes times = view.capture(processes);
+    private void others(NodeView node) {
+        if (!node.others().isEmpty()) {
+            System.out.printf("no rank%s%s%n", view.image().place(node.node()), stop(node, node.others()));
+            node.others().forEach(InspectText::process);
+        }
+    }
+
+    private static String stop(NodeView node, List<ProcessView> processes) {
+        PhaseTimes times = node.capture(processes);
         return times == null ? "" : ": stopped in " + Durations.format(times.stopNs()) + ", read in " + Durations.format(times.stateNs() + times.objectsNs())
                 + ", forked in " + Durations.format(times.forkNs()) + ", let go in " + Durations.format(times.resumeNs());
     }
 
-    private void process(ProcessView process) {
+    private static void process(ProcessView process) {
         System.out.printf("    process %d (%s): %d threads, %s stored; %s%n", process.state().pid(), process.state().name(), process.threads().size(),
-                Durations.bytes(process.stored()), counts(process.descriptorKinds(view.objects())));
+                Durations.bytes(process.stored()), counts(process.descriptorKinds()));
         for (RegionView region : process.largest(LARGEST)) {
             System.out.println("        %12s of %-12s %-9s 0x%x %s".formatted(Durations.bytes(region.stored()), Durations.bytes(region.region().size()), region.kind().word(),
                     region.region().start(), region.region().path()).stripTrailing());

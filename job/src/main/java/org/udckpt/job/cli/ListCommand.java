@@ -112,6 +112,8 @@ final class ListCommand implements Callable<Integer> {
             node.put("problem", entry.problem().getMessage()).put("in_progress", entry.inProgress());
             return;
         }
+        ArrayNode nodes = node.putArray("nodes");
+        manifest.nodes().forEach(one -> nodes.addObject().put("node", one.index()).put("host", one.host()));
         node.put("ranks", manifest.ranks()).put("bytes", manifest.bytes()).put("stored_bytes", manifest.storedBytes());
         node.put("taken_at", manifest.takenAt().toString());
         node.putObject("stop_ms").put("max", manifest.stopMaxNanos() / 1e6).put("median", manifest.stopMedianNanos() / 1e6);
@@ -127,10 +129,15 @@ final class ListCommand implements Callable<Integer> {
             System.out.printf("%s  %-10s  %s%s%n", entry.name(), stateOf(entry), entry.inProgress() ? "being written" : entry.problem().getMessage(), places);
             return;
         }
-        System.out.printf("%s  complete    %d ranks  %s in %s stored  %s  stop %s (median %s)  write %s  %s%s%n", entry.name(), manifest.ranks(),
+        System.out.printf("%s  complete    %d ranks%s  %s in %s stored  %s  stop %s (median %s)  write %s  %s%s%n", entry.name(), manifest.ranks(), hosts(manifest),
                 Durations.bytes(manifest.bytes()), Durations.bytes(manifest.storedBytes()), age(manifest.takenAt()), Durations.format(manifest.stopMaxNanos()),
                 Durations.format(manifest.stopMedianNanos()), Durations.format(manifest.writeNanos()),
                 VerifiedMark.read(entry.directory()).map(when -> "verified " + age(when)).orElse("not verified"), places);
+    }
+
+    /** Of a job on several hosts how many they are. */
+    private static String hosts(Manifest manifest) {
+        return manifest.nodes().size() > 1 ? " on " + manifest.nodes().size() + " hosts" : "";
     }
 
     private static String age(Instant when) {

@@ -11,8 +11,8 @@ import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
-import org.udckpt.job.store.ImageTables;
-import org.udckpt.process.model.JobImage;
+import org.udckpt.job.store.OpenImage;
+import org.udckpt.job.store.StateTables;
 
 /**
  * A checkpoint was read whole.
@@ -27,10 +27,7 @@ record Verification(Catalogue.Entry entry, long bytes, int files, long nanosecon
         long begin = System.nanoTime();
         try (CheckpointReader reader = location.open(key); ReadView view = new ReadView("verify " + location.entry().name())) {
             reader.verify(view::show);
-            ImageTables.readState(reader);
-            JobImage image = ImageTables.readImage(reader);
-            ImageTables.readRanks(reader, image);
-            ImageTables.readMemory(reader, image);
+            OpenImage.read(reader, StateTables.readJob(reader));
             mark(location.entry());
             return new Verification(location.entry(), reader.manifest().storedBytes(), reader.manifest().files().size(), System.nanoTime() - begin, null);
         } catch (IOException | RuntimeException e) {

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import org.udckpt.image.read.CheckpointReader;
-import org.udckpt.job.store.OpenImage;
+import org.udckpt.job.store.OpenNode;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.ThreadState;
@@ -20,7 +20,7 @@ import org.udckpt.process.model.ThreadState;
 public final class CoreExport {
     private static final int BUFFER = 1 << 20;
 
-    private final OpenImage image;
+    private final OpenNode image;
     private final ProcessState process;
     private final List<ThreadState> threads;
     private final List<Region> regions;
@@ -35,7 +35,7 @@ public final class CoreExport {
      */
     public record Result(int threads, int segments, long length, long written, List<String> problems) {}
 
-    public CoreExport(OpenImage image, ProcessState process) {
+    public CoreExport(OpenNode image, ProcessState process) {
         this.image = image;
         this.process = process;
         this.threads = image.image().threads().stream().filter(thread -> thread.pid() == process.pid()).toList();

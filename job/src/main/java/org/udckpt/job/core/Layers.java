@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.udckpt.job.store.Extents;
-import org.udckpt.job.store.OpenImage;
+import org.udckpt.job.store.OpenNode;
 import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.MemorySource;
@@ -16,7 +16,7 @@ final class Layers {
     /** What /proc/PID/maps calls private memory of MAP_HUGETLB. */
     private static final String HUGE_PAGES = "/anon_hugepage";
 
-    private final OpenImage image;
+    private final OpenNode image;
     private final MemorySource memory;
     private final Extents own;
     private final Map<Long, Extents> others = new HashMap<>();
@@ -24,7 +24,7 @@ final class Layers {
     private final Map<Long, SharedMemory> objects = new HashMap<>();
     private final Map<String, SharedMemory> saved = new HashMap<>();
 
-    Layers(OpenImage image, int pid, FirstPages firstPages) {
+    Layers(OpenNode image, int pid, FirstPages firstPages) {
         this.image = image;
         this.memory = image.memory(pid);
         this.own = new Extents(memory);

@@ -8,18 +8,18 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.udckpt.job.look.KernelObjects;
 import org.udckpt.job.look.KernelObjects.Named;
-import org.udckpt.job.store.OpenImage;
+import org.udckpt.job.store.OpenNode;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.ProcessState;
 
 /** Compares what a process's descriptors name. The ids of kernel objects are new in each checkpoint: kind and name tell them apart. */
 final class DescriptorComparison {
-    private final OpenImage older;
-    private final OpenImage newer;
+    private final OpenNode older;
+    private final OpenNode newer;
     private final KernelObjects olderObjects;
     private final KernelObjects newerObjects;
 
-    DescriptorComparison(OpenImage older, OpenImage newer) {
+    DescriptorComparison(OpenNode older, OpenNode newer) {
         this.older = older;
         this.newer = newer;
         this.olderObjects = new KernelObjects(older.image());
@@ -53,9 +53,9 @@ final class DescriptorComparison {
         return was.position() == is.position() ? null : new DescriptorChange(DescriptorChange.Change.MOVED, fd, was, is);
     }
 
-    private static Map<Integer, Named> open(OpenImage image, ProcessState process, KernelObjects objects) {
+    private static Map<Integer, Named> open(OpenNode node, ProcessState process, KernelObjects objects) {
         Map<Integer, Named> open = new TreeMap<>();
-        for (Descriptor descriptor : image.image().descriptors()) {
+        for (Descriptor descriptor : node.image().descriptors()) {
             if (descriptor.pid() == process.pid()) {
                 open.put(descriptor.fd(), objects.get(descriptor.object()));
             }

@@ -33,7 +33,7 @@ final class EndpointComparison {
 
     private static Map<String, Endpoint> byVirtual(OpenImage image) {
         Map<String, Endpoint> endpoints = new TreeMap<>();
-        image.state().addresses().endpoints().forEach(endpoint -> endpoints.put("%06d %s %s".formatted(endpoint.rank(), endpoint.transport(), endpoint.virtual()), endpoint));
+        image.endpoints().forEach(endpoint -> endpoints.put("%06d %s %s".formatted(endpoint.rank(), endpoint.transport(), endpoint.virtual()), endpoint));
         return endpoints;
     }
 }

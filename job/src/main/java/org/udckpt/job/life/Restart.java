@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionException;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.RankSpan;
 import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
 import org.udckpt.job.config.Installation;
@@ -28,7 +29,9 @@ import org.udckpt.job.store.ImageProcesses;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.NodeState;
 import org.udckpt.job.store.RankRow;
+import org.udckpt.job.store.StateTables;
 import org.udckpt.job.store.Tiers;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
@@ -51,21 +54,23 @@ public final class Restart {
     private final Settings settings;
     private final Installation installation;
     private final CheckpointReader reader;
+    private final NodeReader node;
     private final CompletableFuture<String> refusal;
     private final CompletableFuture<Contents> contents;
     private final RestartPhases phases;
     private final Onlooker onlooker;
 
-    private Restart(Settings settings, Installation installation, CheckpointReader reader, Relocation relocation, CompletableFuture<String> refusal, RestartPhases phases, Onlooker onlooker) {
+    private Restart(Settings settings, Installation installation, NodeReader node, Relocation relocation, CompletableFuture<String> refusal, RestartPhases phases, Onlooker onlooker) {
         this.onlooker = onlooker;
         this.refusal = refusal;
         this.phases = phases;
         this.settings = settings;
         this.installation = installation;
-        this.reader = reader;
+        this.reader = node.checkpoint();
+        this.node = node;
         this.contents = beside(() -> {
-            JobImage image = ImageTables.readImage(reader);
-            return new Contents(relocation.of(image), ImageTables.readRanks(reader, image), ImageTables.readMemory(reader, image));
+            JobImage image = ImageTables.readImage(node);
+            return new Contents(relocation.of(image), ImageTables.readRanks(node, image), ImageTables.readMemory(node, image));
         });
     }
 
@@ -100,7 +105,7 @@ public final class Restart {
         CompletableFuture<String> refusal = beside(Support::refusal); // also links the system calls, for everything after
         try {
             CheckpointReader reader = location.open(Keys.user(settings));
-            Restart restart = new Restart(settings, installation, reader, relocation, refusal, phases, onlooker);
+            Restart restart = new Restart(settings, installation, onlyNode(reader), relocation, refusal, phases, onlooker);
             try {
                 restart.checkMachine();
                 return restart.run(location, name, layout); // the job needs the reader until all memory is in
@@ -114,6 +119,17 @@ public final class Restart {
         }
     }
 
+    /** What one process can restore; closes what has more. */
+    private static NodeReader onlyNode(CheckpointReader reader) throws IOException {
+        List<NodeReader> nodes = reader.nodes();
+        if (nodes.size() != 1) {
+            reader.close();
+            throw new Failure(ExitCode.UNSUPPORTED, "the image is of a job on " + nodes.size() + " hosts (" + String.join(", ", nodes.stream().map(NodeReader::host).toList())
+                    + "), which one process cannot restart; 'inspect', 'diff', 'verify' and 'export-core' read it");
+        }
+        return nodes.getFirst();
+    }
+
     private void checkMachine() {
         String architecture = reader.manifest().architecture();
         if (!architecture.equals("x86_64")) {
@@ -122,17 +138,18 @@ public final class Restart {
     }
 
     private Job run(ImageLocation location, String name, HostLayout wanted) throws IOException {
-        JobState state = ImageTables.readState(reader);
+        JobState state = StateTables.readJob(reader);
+        NodeState own = StateTables.readNode(node, state);
         HostLayout layout = wanted == null ? state.layout() : wanted;
         if (layout.ranks() != state.layout().ranks()) {
             throw new Failure(ExitCode.USAGE, "--hosts " + layout.format() + " holds " + layout.ranks() + " ranks, but the image has " + state.layout().ranks());
         }
         JobFacts facts = new JobFacts(name == null ? state.row().name() : name, imageDirectory(location), Launch.ofLabels(reader.manifest().labels()), layout,
-                RankSpan.all(layout.ranks()), state.row().words(), state.row().generation() + 1, state.row().namedRuntime());
+                RankSpan.all(layout.ranks()), state.row().words(), state.row().generation() + 1, own.namedRuntime());
         Job job = null;
         try {
-            AddressMap addresses = state.addresses().nextLife();
-            job = new Job(settings, facts, addresses, state.pmi());
+            AddressMap addresses = own.addresses().nextLife();
+            job = new Job(settings, facts, addresses, own.pmi());
             job.owns(reader);
             job.attach(Shepherd.startRestoring(installation.shepherd(), job.runtime().shepherdSocket(), facts.namedRuntime(), onlooker::streams, job.shepherdListener()), installation.agentLibrary());
             phases.reached("namespaces");

@@ -4,12 +4,18 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.udckpt.job.store.OpenNode;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.ThreadState;
 
-/** A process with all that is its own. */
-public record ProcessView(ProcessState state, List<ThreadState> threads, List<RegionView> regions, List<Descriptor> descriptors) {
+/**
+ * A process with all that is its own.
+ *
+ * @param node where it is
+ * @param objects of that node, which its descriptors name
+ */
+public record ProcessView(OpenNode node, ProcessState state, List<ThreadState> threads, List<RegionView> regions, List<Descriptor> descriptors, KernelObjects objects) {
     public long stored() {
         return regions.stream().mapToLong(RegionView::stored).sum();
     }
@@ -20,7 +26,7 @@ public record ProcessView(ProcessState state, List<ThreadState> threads, List<Re
     }
 
     /** How many descriptors name an object of which kind. */
-    public Map<String, Integer> descriptorKinds(KernelObjects objects) {
+    public Map<String, Integer> descriptorKinds() {
         Map<String, Integer> kinds = new TreeMap<>();
         descriptors.forEach(descriptor -> kinds.merge(objects.get(descriptor.object()).kind(), 1, Integer::sum));
         return kinds;

@@ -10,7 +10,10 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.process.model.ProcessState;
 
-/** Which process of a checkpoint a command line means, and what people call each: the rank that it is, or below which it is. */
+/**
+ * Which process of one node of a checkpoint a command line means, and what people call each: the rank that it is, or below which it is. Of
+ * several nodes: {@link ProcessChoice}.
+ */
 public final class ImageProcesses {
     private final String checkpoint;
     private final List<ProcessState> all;
@@ -19,7 +22,7 @@ public final class ImageProcesses {
 
     /**
      * @param checkpoint named in errors
-     * @param all        the processes of the image, parents before their children
+     * @param all        the processes of the node, parents before their children
      * @param ranks      none in images that do not have the table: then the processes' states say it
      */
     public ImageProcesses(String checkpoint, List<ProcessState> all, List<RankRow> ranks) {
@@ -112,7 +115,7 @@ public final class ImageProcesses {
                         + list(candidates.stream().map(process -> process.pid() + " (" + process.name() + ")").toList())));
     }
 
-    private static String list(List<String> names) {
+    static String list(List<String> names) {
         return (names.size() == 1 ? "is " : "are ") + names.stream().collect(Collectors.joining(", "));
     }
 }

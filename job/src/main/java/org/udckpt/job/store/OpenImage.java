@@ -1,39 +1,35 @@
 package org.udckpt.job.store;
 
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.udckpt.address.Endpoint;
+import org.udckpt.image.ImageError;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.read.NodeReader;
+import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
-import org.udckpt.process.model.JobImage;
-import org.udckpt.process.model.MemorySource;
 
 /**
- * A checkpoint that is looked at: what the agent and the processes were, and their memory where it is asked for.
+ * A checkpoint that is looked at: what the agents and the processes were, and their memory where it is asked for.
  *
  * @param location where it was found
  * @param reader checks what it reads
- * @param state the agent's half
- * @param image the processes' half
- * @param ranks which processes are ranks
- * @param memories by process (pid) and shared object (id)
+ * @param job what is the whole job's
+ * @param nodes by index, at least one
  */
-public record OpenImage(ImageLocation location, CheckpointReader reader, JobState state, JobImage image, List<RankRow> ranks, Map<MemoryKey, MemorySource> memories)
-        implements AutoCloseable {
-
-    /** {@code process}: the id is a pid, else one of a SharedMemory. */
-    public record MemoryKey(boolean process, long id) {}
+public record OpenImage(ImageLocation location, CheckpointReader reader, JobState job, List<OpenNode> nodes) implements AutoCloseable {
 
     /** {@code text} is the command line's DIR[/ID]; 66 when there is none, 65 when it is damaged. */
     public static OpenImage open(String text, ImageKey key) {
         ImageLocation location = ImageLocation.find(text, key);
         CheckpointReader reader = location.open(key);
         try {
-            JobImage image = ImageTables.readImage(reader);
-            return new OpenImage(location, reader, ImageTables.readState(reader), image, ImageTables.readRanks(reader, image), memories(reader, image));
+            JobState job = StateTables.readJob(reader);
+            return new OpenImage(location, reader, job, read(reader, job));
         } catch (IOException | RuntimeException e) {
             Failure failure = Failure.of("reading " + location.entry().name(), e);
             try {
@@ -45,46 +41,59 @@ public record OpenImage(ImageLocation location, CheckpointReader reader, JobStat
         }
     }
 
-    private static Map<MemoryKey, MemorySource> memories(CheckpointReader reader, JobImage image) throws IOException {
-        Map<MemoryKey, MemorySource> sources = new HashMap<>();
-        ImageTables.readMemory(reader, image).forEach(source -> sources.put(new MemoryKey(source.process(), source.id()), source));
-        return sources;
+    /**
+     * All nodes of a checkpoint, held against each other.
+     *
+     * @throws ImageError.Corrupt also where a rank is on two of them
+     */
+    public static List<OpenNode> read(CheckpointReader reader, JobState job) throws IOException {
+        List<OpenNode> nodes = new ArrayList<>();
+        Map<Integer, OpenNode> nodeOf = new HashMap<>();
+        for (NodeReader one : reader.nodes()) {
+            OpenNode node = OpenNode.read(one, job);
+            nodes.add(node);
+            for (int rank : node.processes().ranks()) {
+                OpenNode other = nodeOf.put(rank, node);
+                if (other != null) {
+                    throw new ImageError.Corrupt(one.file(RankRow.TABLE), -1, "rank " + rank + " is on node " + other.index() + " (" + other.host() + "), too");
+                }
+            }
+        }
+        return List.copyOf(nodes);
     }
 
     public String name() {
         return location.entry().name();
     }
 
-    /** A process's private memory. */
-    public MemorySource memory(int pid) {
-        return memories.getOrDefault(new MemoryKey(true, pid), new Nothing(true, pid));
+    /** Whether its processes are of several hosts, so that one has to say whose pid a pid is. */
+    public boolean several() {
+        return nodes.size() > 1;
     }
 
-    /** A shared object's contents. */
-    public MemorySource shared(long id) {
-        return memories.getOrDefault(new MemoryKey(false, id), new Nothing(false, id));
+    /** Behind a name: {@code  on b (node 1)}; nothing where there is one node only. */
+    public String place(OpenNode node) {
+        return several() ? " on " + node.host() + " (node " + node.index() + ")" : "";
     }
 
-    /** The processes of the image. */
-    public ImageProcesses processes() {
-        return new ImageProcesses(name(), image.processes(), ranks);
+    /** The ranks that are there, ascending. */
+    public List<Integer> ranks() {
+        return nodes.stream().flatMap(node -> node.processes().ranks().stream()).sorted().toList();
+    }
+
+    /** Where a rank is; 66 naming the ranks that are there. */
+    public OpenNode nodeOf(int rank) {
+        return nodes.stream().filter(node -> node.processes().ranks().contains(rank)).findFirst().orElseThrow(() -> new Failure(ExitCode.NOT_FOUND,
+                name() + " has no rank " + rank + "; there " + ImageProcesses.list(ranks().stream().map(Object::toString).toList())));
+    }
+
+    /** All queue pairs. */
+    public List<Endpoint> endpoints() {
+        return nodes.stream().flatMap(node -> node.state().addresses().endpoints().stream()).toList();
     }
 
     @Override
     public void close() throws IOException {
         reader.close();
-    }
-
-    /** Of what nothing is stored: all of it is zero, or a mapped file's. */
-    private record Nothing(boolean process, long id) implements MemorySource {
-        @Override
-        public long[] extents() {
-            return new long[0];
-        }
-
-        @Override
-        public void read(long offset, MemorySegment target) {
-            throw new IllegalArgumentException("nothing is stored of " + this);
-        }
     }
 }

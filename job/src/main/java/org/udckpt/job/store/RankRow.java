@@ -12,7 +12,7 @@ import org.udckpt.process.model.ProcessState;
 import org.udckpt.ud.RankNumbers;
 
 /**
- * Rows of the table {@code ranks}: which processes of the image are ranks. Their children belong to them, unless they have rows of
+ * Rows of the table {@code ranks}: which processes of a node are ranks. Their children belong to them, unless they have rows of
  * their own; who is below nobody with a row belongs to no rank (a launcher, its daemons). Images that were made before this table
  * was have none: there the {@code rank} of each process says it.
  *
@@ -40,6 +40,11 @@ public record RankRow(int pid, int rank, int mpiRank, boolean verbs) {
             }
         }
         return rows;
+    }
+
+    /** How many ranks they are. */
+    public static int count(List<RankRow> rows) {
+        return (int) rows.stream().mapToInt(RankRow::rank).distinct().count();
     }
 
     /** Those of them that have a device. */

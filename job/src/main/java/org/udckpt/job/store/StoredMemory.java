@@ -3,43 +3,42 @@ package org.udckpt.job.store;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
-import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.read.MemoryReader;
+import org.udckpt.image.read.NodeReader;
 import org.udckpt.process.model.MemorySource;
 
-/** Memory as an image holds it, for the restorer; a read that finds a damaged chunk throws UncheckedIOException. */
+/** Memory as a node of an image holds it, for the restorer; a read that finds a damaged chunk throws UncheckedIOException. */
 public final class StoredMemory implements MemorySource {
-    static final int NODE = 0;
-
-    private final CheckpointReader reader;
+    private final NodeReader node;
     private final MemoryRow row;
     private final long[] extents;
     private final long[] pieces;
     private final ThreadLocal<MemoryReader> readers; // a MemoryReader is for one thread
 
-    private StoredMemory(CheckpointReader reader, MemoryRow row) throws IOException {
-        this.reader = reader;
+    private StoredMemory(NodeReader node, MemoryRow row) throws IOException {
+        this.node = node;
         this.row = row;
         this.readers = ThreadLocal.withInitial(this::open);
-        MemoryReader memory = reader.memory(NODE, row.number());
+        MemoryReader memory = node.memory(row.number());
         this.extents = memory.ranges().stream().flatMapToLong(range -> LongStream.of(range.address(), range.end())).toArray();
         this.pieces = memory.chunks().stream().flatMapToLong(chunk -> LongStream.of(chunk.address(), chunk.end())).toArray();
     }
 
     /** One source for each row. */
-    static List<MemorySource> open(CheckpointReader reader, List<MemoryRow> rows) throws IOException {
-        List<MemorySource> sources = new java.util.ArrayList<>();
+    static List<MemorySource> open(NodeReader node, List<MemoryRow> rows) throws IOException {
+        List<MemorySource> sources = new ArrayList<>();
         for (MemoryRow row : rows) {
-            sources.add(new StoredMemory(reader, row));
+            sources.add(new StoredMemory(node, row));
         }
         return sources;
     }
 
     private MemoryReader open() {
         try {
-            return reader.memory(NODE, row.number());
+            return node.memory(row.number());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -12,7 +12,7 @@ import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.image.read.CheckpointReader;
-import org.udckpt.job.store.ImageTables;
+import org.udckpt.job.store.StateTables;
 import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.StopTimesRow;
 
@@ -63,7 +63,7 @@ class LiveWriteTest {
                 assertTrue(life.at("/stop_ms/max").asDouble() >= life.at("/stop_ms/p50").asDouble() && life.at("/stop_ms/p50").asDouble() > 0, life.toString());
                 assertTrue(life.at("/chunk_write_ms/count").asInt() >= i, life.toString());
                 try (CheckpointReader reader = CheckpointReader.open(job.images().getLast().directory(), Keys.user())) {
-                    StopTimesRow row = ImageTables.readStopTimes(reader).orElseThrow();
+                    StopTimesRow row = StateTables.readStopTimes(reader).orElseThrow();
                     assertEquals(i, row.checkpoints());
                     Histogram histogram = Histogram.decodeFromCompressedByteBuffer(ByteBuffer.wrap(row.histogram()), 0);
                     assertEquals(i * RunningJob.RANKS, histogram.getTotalCount());

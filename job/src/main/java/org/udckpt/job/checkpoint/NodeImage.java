@@ -1,0 +1,95 @@
+package org.udckpt.job.checkpoint;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.image.Range;
+import org.udckpt.image.write.NodeWriter;
+import org.udckpt.image.write.PhaseTime;
+import org.udckpt.job.store.ImageTables;
+import org.udckpt.job.store.MemoryRow;
+import org.udckpt.job.store.RankRow;
+import org.udckpt.job.store.StateTables;
+import org.udckpt.process.capture.Capture;
+import org.udckpt.process.capture.PhaseTimes;
+import org.udckpt.process.model.JobFile;
+import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.SelfWriting;
+
+/**
+ * One node's share of a checkpoint on its way into an image: its processes' memory, and the tables about them.
+ *
+ * <pre>{@code
+ * NodeImage image = NodeImage.begin(node, frozen, ranks, files, live);
+ * image.writeAgent();                     // only where the node is one of several
+ * image.finish();                         // then NodeWriter's owner makes it durable
+ * }</pre>
+ */
+final class NodeImage {
+    /** The writer's own table of the whole job; each of several nodes has one of its ranks. */
+    private static final String PHASES = "phases";
+
+    private final NodeWriter node;
+    private final Frozen frozen;
+
+    private NodeImage(NodeWriter node, Frozen frozen) {
+        this.node = node;
+        this.frozen = frozen;
+    }
+
+    /**
+     * Has the memory written, and returns when the tables about the processes are.
+     *
+     * @param frozen open until {@link #finish} has returned, or the writer is closed
+     * @param ranks which of its processes are ranks
+     * @param files of this node in all its checkpoints
+     * @param live counts what is written
+     */
+    static NodeImage begin(NodeWriter node, Frozen frozen, List<RankRow> ranks, FileNumbers files, LiveWrite live) throws IOException {
+        Capture capture = frozen.capture();
+        node.expect((int) capture.sources().stream().filter(SelfWriting.class::isInstance).count());
+        Map<Long, String> paths = paths(capture.image().files());
+        List<MemoryRow> rows = new ArrayList<>();
+        for (MemorySource source : capture.sources()) {
+            int number = !source.process() && paths.containsKey(source.id()) ? files.of(paths.get(source.id())) : rows.size() + 1;
+            rows.add(new MemoryRow(number, source.process(), source.id()));
+            live.follow(source, node.memory(number, ranges(source.extents()), PageSources.of(source)));
+        }
+        ImageTables.write(node, capture.image(), rows);
+        ImageTables.writeRanks(node, ranks);
+        return new NodeImage(node, frozen);
+    }
+
+    /** What the agent of one node of several adds: its own state, and how long each of its ranks stood still. */
+    void writeAgent() throws IOException {
+        StateTables.write(node, frozen.state());
+        node.table(PHASES, PhaseTime.class, frozen.times());
+    }
+
+    /** Returns when all memory is in the stripe files. A {@link org.udckpt.process.files.FileTorn} says that the job has written a file over meanwhile. */
+    void finish() throws IOException {
+        node.awaitMemory();
+        frozen.capture().verifyFiles();
+        node.table("rank-phases", PhaseTimes.class, frozen.capture().times());
+    }
+
+    private static Map<Long, String> paths(List<JobFile> files) {
+        Map<Long, String> paths = new HashMap<>();
+        for (JobFile file : files) {
+            if (file instanceof JobFile.RegularFile regular) {
+                paths.put(regular.id(), regular.path());
+            }
+        }
+        return paths;
+    }
+
+    private static List<Range> ranges(long[] extents) {
+        List<Range> ranges = new ArrayList<>();
+        for (int i = 0; i < extents.length; i += 2) {
+            ranges.add(new Range(extents[i], extents[i + 1] - extents[i]));
+        }
+        return ranges;
+    }
+}

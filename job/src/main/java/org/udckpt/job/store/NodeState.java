@@ -1,0 +1,13 @@
+package org.udckpt.job.store;
+
+import org.udckpt.address.AddressMap;
+import org.udckpt.job.pmi.PmiState;
+
+/**
+ * What must go with the processes of one node and is their agent's. Where one agent has all ranks, that is all of the job.
+ *
+ * @param namedRuntime the runtime directory of the first life, which the processes' environment names for ever
+ * @param pmi what the node's own ranks have put, and how far each of them is
+ * @param addresses a copy of those of the node's own queue pairs, as they were at the stop
+ */
+public record NodeState(String namedRuntime, PmiState pmi, AddressMap addresses) {}
