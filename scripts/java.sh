@@ -16,7 +16,7 @@ java_flags() {
     printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData
     case $1 in
         # A young generation by the memory's size (a hundred megabytes here) would only be more to touch beside the job.
-        run | batch) printf '%s ' -Xmn32m ;;
+        run | batch | agent) printf '%s ' -Xmn32m ;;
         restart) printf '%s ' -Xmn32m -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining ;;
         demo | verify | diff | export-core) ;; # long where images are large
         *) printf '%s ' -XX:TieredStopAtLevel=1 ;;
@@ -63,6 +63,6 @@ run_java() {
     set_locale
     set_thread_signal
     # shellcheck disable=SC2046 # flags are words
-    exec "$java_home/bin/java" $(java_flags "$verb") $(archive_flags) -Dudckpt.root="$root" -Dudckpt.native="$native" \
+    exec "$java_home/bin/java" $(java_flags "$verb") $(archive_flags) -Dudckpt.command="$self" -Dudckpt.root="$root" -Dudckpt.native="$native" \
         -cp "$(class_path)$more_classes" "$class" "$@"
 }

@@ -44,6 +44,9 @@ final class NewJobOptions {
     @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts on this machine, and their ranks")
     private String hosts;
 
+    @Mixin
+    private NodesOptions nodes;
+
     @Parameters(arity = "1..*", paramLabel = "PROGRAM [ARG...]", description = "the program, after --")
     private List<String> command;
 
@@ -68,7 +71,7 @@ final class NewJobOptions {
                 throw new Failure(ExitCode.USAGE, "--dir and --tiers both say where checkpoints go: give one of them");
             }
         }
-        Settings settings = checkpoints.over(common).flag(Option.DIR, directory).flag(Option.DEVICE, device).checked();
+        Settings settings = nodes.over(checkpoints.over(common)).flag(Option.DIR, directory).flag(Option.DEVICE, device).checked();
         if (directory != null) {
             settings.flag(Option.TIERS, ""); // the site's
         }
@@ -84,6 +87,6 @@ final class NewJobOptions {
         Path images = FirstLife.imageDirectory(settings, jobName);
         Tiers.of(settings).ifPresent(tiers -> ImageRoom.check(tiers.slow().path(), true));
         ImageRoom.check(images, !settings.text(Option.TIERS).isEmpty() || !settings.text(Option.DIR).isEmpty() || !(Interval.of(settings) instanceof Interval.Never));
-        return new NewJob(settings, Installation.find(settings), jobName, images, launch, layout, command, environment);
+        return new NewJob(settings, Installation.find(settings), jobName, images, launch, layout, command, environment, nodes.check());
     }
 }

@@ -15,6 +15,8 @@ import org.udckpt.job.life.Lives;
 import org.udckpt.job.life.Onlooker;
 import org.udckpt.job.life.Restart;
 import org.udckpt.job.metrics.MetricsOutputs;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageOptions;
@@ -46,6 +48,9 @@ final class RestartCommand implements Callable<Integer> {
     @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts; default: as before")
     private String hosts;
 
+    @Mixin
+    private NodesOptions nodes;
+
     @picocli.CommandLine.Option(names = "--lazy", paramLabel = "auto|no", description = "whether the job runs while its memory is still being read")
     private String lazy;
 
@@ -63,8 +68,11 @@ final class RestartCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Settings settings = checkpoints.over(common.settings(debug.traces())).flag(Option.DEVICE, device).flag(Option.LAZY, lazy).flag(Option.ENV, NewVariables.joined(environment)).checked();
+        Settings settings = nodes.over(checkpoints.over(common.settings(debug.traces()))).flag(Option.DEVICE, device).flag(Option.LAZY, lazy).flag(Option.ENV, NewVariables.joined(environment)).checked();
         NewVariables.of(settings);
+        if (nodes.check().isPresent()) {
+            throw new Failure(ExitCode.UNSUPPORTED, "ranks on several hosts are not possible yet");
+        }
         FilePatterns.resolve(settings);
         Relocation relocation = Moves.parse(moves, directory);
         if (checkpoints.tiers() == null) {

@@ -1,26 +1,136 @@
 package org.udckpt.job.nodes;
 
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
+import org.udckpt.job.coordinator.Budgets;
+import org.udckpt.job.coordinator.NodePart;
+import org.udckpt.job.link.Endpoint;
+import org.udckpt.job.link.JobCredential;
+import org.udckpt.job.link.Limits;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
 import org.udckpt.job.tree.Timing;
+import org.udckpt.job.tree.Tree;
 
-/** The lead's side of a job on several hosts: its agents and its own node. */
+/** The lead's side of a job on several hosts: its agents, and its own node, which is the tree's root and has no ranks. */
 public final class LeadNodes implements AutoCloseable {
-    private LeadNodes() {}
+    private static final Duration LAST_WORDS = Duration.ofSeconds(5);
+    private static final int NO_SUCH_COMMAND = 127, NO_CONNECTION = 255;
+
+    private final NodeJob job;
+    private final LeadPart part;
+    private final NodeLoop loop = new NodeLoop(0);
+    private final Endpoint endpoint;
+    private final NodeHandle node;
+    private final Rendezvous rendezvous;
+    private final AgentProcesses processes = new AgentProcesses(new StandardInput());
+    private volatile boolean ending;
+    private boolean closed;
+
+    private LeadNodes(NodeJob job, int life, Timing timing, InetSocketAddress bind, JobCredential credential, LeadPart part) throws IOException {
+        this.job = job;
+        this.part = part;
+        endpoint = new Endpoint(0, job.nodes(), bind, credential, loop, Limits.usual());
+        rendezvous = new Rendezvous(job, endpoint);
+        NoRanks ranks = new NoRanks(loop);
+        NodePart root = new NodePart(0, life, new Tree(job.nodes(), job.fanOut()), timing, Budgets.USUAL, endpoint, ranks, part, System.nanoTime());
+        ranks.of(root);
+        root.whenLost(endpoint::forget);
+        node = new NodeHandle(root, loop);
+    }
 
     /**
      * Starts the agents, and returns when all have come and know of each other. The part may begin things then.
      *
      * @param settings checked; agents get those that were given
-     * @param timing   of the tree
-     * @throws org.udckpt.job.report.Failure naming host and command, when an agent cannot be started or does not come in time; nothing is left then
+     * @param timing   of the tree; how long it waits for a node's first word is added to what starting may take
+     * @throws Failure naming host and command, when an agent cannot be started or does not come in time; nothing is left then
      */
     public static LeadNodes start(Settings settings, Starter starter, NodeJob job, Timing timing, LeadPart part) throws InterruptedException {
-        throw new IllegalStateException();
+        Duration patience = settings.duration(Option.START_TIMEOUT);
+        if (patience.isZero()) {
+            throw settings.bad(Option.START_TIMEOUT, "a time in which agents can start");
+        }
+        List<StartCommand> commands = starter.commands(job, AgentWords.words(settings));
+        AgentWords.requireProgram(commands.getFirst().words().getFirst());
+        Timing waiting = new Timing(timing.beat(), timing.lease(), timing.start() + patience.toNanos());
+        int life = new SecureRandom().nextInt();
+        JobCredential credential = JobCredential.generate();
+        LeadNodes nodes;
+        try {
+            nodes = new LeadNodes(job, life, waiting, new InetSocketAddress(LeadAddress.of(settings, starter, job.units()), 0), credential, part);
+        } catch (IOException e) {
+            throw Failure.of("listening for the job's agents", e);
+        }
+        try {
+            part.joined(nodes.node);
+            nodes.loop.start(nodes.node.part(), nodes.rendezvous, nodes::failed);
+            NodeSpecification specification = new NodeSpecification(job, life, NodeSpecification.Address.of(nodes.endpoint.address()), waiting, patience.toNanos(),
+                    NodeSpecification.given(settings));
+            nodes.processes.start(commands, new SpecificationText(specification, credential).encode(), nodes::ended);
+            nodes.await(patience);
+            return nodes;
+        } catch (RuntimeException | Error | InterruptedException e) {
+            nodes.close("the job was not started");
+            throw e;
+        }
+    }
+
+    private void await(Duration patience) throws InterruptedException {
+        try {
+            rendezvous.complete().get(patience.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            throw Failure.of("starting the job's agents", e);
+        } catch (TimeoutException e) {
+            List<Integer> missing = rendezvous.missing();
+            throw new Failure(ExitCode.TIMEOUT, StartCommand.agents(missing) + " (host " + job.units().get(missing.getFirst()).host() + (missing.size() > 1 ? ", ..." : "")
+                    + ") did not come within --start-timeout " + patience.toSeconds() + " s: see what the starter says above, and that the host reaches "
+                    + endpoint.address().getAddress().getHostAddress() + " (--lead-address)", e);
+        }
+    }
+
+    /** A starter's process has ended. */
+    private void ended(StartCommand command, int code) {
+        if (ending) {
+            return;
+        }
+        String reason = command.agents() + " ended with exit code " + code + ": " + command.shown() + hint(command, code);
+        boolean startFailed = rendezvous.complete().completeExceptionally(new Failure(ExitCode.IO, reason));
+        if (!startFailed) {
+            loop.execute(now -> part.agentsEnded(command.units(), reason, now));
+        }
+    }
+
+    private static String hint(StartCommand command, int code) {
+        return switch (code) {
+            case NO_SUCH_COMMAND -> "; there is no such command on that host: install udckpt there at the same path, or name its path with UDCKPT_REMOTE";
+            case NO_CONNECTION -> "; the host may not be reached, or lets nobody in: try '" + command.words().getFirst() + "' by hand";
+            default -> "";
+        };
+    }
+
+    private void failed(Throwable cause) {
+        if (!rendezvous.complete().completeExceptionally(cause)) {
+            part.failed(cause);
+        }
     }
 
     /** The lead's own. */
     public NodeHandle node() {
-        throw new IllegalStateException();
+        return node;
+    }
+
+    /** Kills at once what started a unit's agent, and with it the agent or the way to it: of one that was given up. */
+    public void kill(int unit) {
+        processes.kill(unit);
     }
 
     /**
@@ -29,6 +139,30 @@ public final class LeadNodes implements AutoCloseable {
      */
     @Override
     public void close() {
-        throw new IllegalStateException();
+        close("");
+    }
+
+    private void close(String reason) {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        ending = true;
+        loop.close(); // no sign of life any more, to nodes that are ending
+        boolean told = rendezvous.missing().isEmpty();
+        rendezvous.farewell(reason);
+        try {
+            endpoint.flush(LAST_WORDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (told) {
+            processes.close();
+        } else {
+            processes.end();
+        }
+        endpoint.close();
     }
 }

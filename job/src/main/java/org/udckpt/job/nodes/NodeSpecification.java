@@ -2,7 +2,6 @@ package org.udckpt.job.nodes;
 
 import java.net.InetSocketAddress;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
@@ -17,10 +16,9 @@ import org.udckpt.job.tree.Tree;
  * @param lead     where the lead listens
  * @param timing   of the tree
  * @param patience how long the agent waits for the lead's answer, in nanoseconds
- * @param order    units in the order of a starter's processes, where one starter starts them all; empty: by their number
  * @param given    the settings that the lead was given, by their keys
  */
-public record NodeSpecification(NodeJob job, int life, Address lead, Timing timing, long patience, List<Integer> order, Map<String, Setting> given) {
+public record NodeSpecification(NodeJob job, int life, Address lead, Timing timing, long patience, Map<String, Setting> given) {
     /** @param host an IP address. @param port from 1 */
     public record Address(String host, int port) {
         public Address {
@@ -45,18 +43,8 @@ public record NodeSpecification(NodeJob job, int life, Address lead, Timing timi
         if (job == null || lead == null || timing == null || patience <= 0) {
             throw new IllegalArgumentException("a specification without job, lead, timing or patience");
         }
-        order = List.copyOf(order);
-        int units = job.units().size();
-        if (!order.isEmpty() && (order.size() != units || order.stream().distinct().filter(unit -> unit >= 0 && unit < units).count() != units)) {
-            throw new IllegalArgumentException("an order of " + order.size() + " for " + units + " units, or one with gaps");
-        }
         given = Map.copyOf(given);
         given.keySet().forEach(NodeSpecification::option);
-    }
-
-    /** The unit of a starter's process. @param process its number, from 0 */
-    int unit(int process) {
-        return order.isEmpty() ? process : order.get(process);
     }
 
     Tree tree() {

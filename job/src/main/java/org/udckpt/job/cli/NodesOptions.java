@@ -1,0 +1,49 @@
+package org.udckpt.job.cli;
+
+import java.util.Optional;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.nodes.NodesRequest;
+import org.udckpt.job.nodes.Starter;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.tree.Tree;
+
+/** What {@code run} and {@code restart} are told of a job on several hosts (docs/nodes.md). */
+final class NodesOptions {
+    private static final int LEAST_FAN_OUT = 2, MOST_FAN_OUT = 32;
+
+    @picocli.CommandLine.Option(names = "--starter", paramLabel = "local|ssh|srun|mpiexec|COMMAND",
+            description = "the job is on several hosts, --hosts names them, and this starts an agent on each: COMMAND is one with {host} for the host's name")
+    private String starter;
+
+    @picocli.CommandLine.Option(names = "--fan-out", paramLabel = "N", description = "how many hosts' agents one agent speaks for, 2 to 32; default: 16")
+    private Integer fanOut;
+
+    @picocli.CommandLine.Option(names = "--start-timeout", description = "how long agents may take until all have come; default: 60s")
+    private String startTimeout;
+
+    @picocli.CommandLine.Option(names = "--lead-address", paramLabel = "ADDRESS", description = "of this host, by which the agents on others reach it; default: the one by which it reaches them")
+    private String leadAddress;
+
+    /** Adds what is a setting. */
+    Settings over(Settings settings) {
+        return settings.flag(Option.START_TIMEOUT, startTimeout).flag(Option.LEAD_ADDRESS, leadAddress);
+    }
+
+    /** Empty: the job is on this machine alone. */
+    Optional<NodesRequest> check() {
+        if (starter == null) {
+            if (fanOut != null || startTimeout != null || leadAddress != null) {
+                throw new Failure(ExitCode.USAGE, (fanOut != null ? "--fan-out" : startTimeout != null ? "--start-timeout" : "--lead-address")
+                        + " is of jobs on several hosts: give --starter too, which says how agents come to them");
+            }
+            return Optional.empty();
+        }
+        int wanted = fanOut == null ? Tree.USUAL_FAN_OUT : fanOut;
+        if (wanted < LEAST_FAN_OUT || wanted > MOST_FAN_OUT) {
+            throw new Failure(ExitCode.USAGE, "--fan-out " + wanted + ": give " + LEAST_FAN_OUT + " to " + MOST_FAN_OUT);
+        }
+        return Optional.of(new NodesRequest(Starter.parse(starter, System.getenv()), wanted));
+    }
+}

@@ -1,0 +1,64 @@
+package org.udckpt.job.nodes;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.UnknownHostException;
+import java.util.List;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+
+/** The address of this host at which the lead listens: one by which all of the job's hosts reach it. */
+final class LeadAddress {
+    private static final int ANY_PORT = 9; // discard: nothing is sent
+
+    private LeadAddress() {}
+
+    static InetAddress of(Settings settings, Starter starter, List<Unit> units) {
+        String given = settings.text(Option.LEAD_ADDRESS);
+        if (!given.isEmpty()) {
+            return own(settings, given);
+        }
+        return starter instanceof Starter.Local ? InetAddress.getLoopbackAddress() : towards(units.stream().map(Unit::host).distinct().toList());
+    }
+
+    private static InetAddress own(Settings settings, String given) {
+        try {
+            InetAddress address = InetAddress.getByName(given);
+            if (address.isAnyLocalAddress() || NetworkInterface.getByInetAddress(address) == null) {
+                throw settings.bad(Option.LEAD_ADDRESS, "one address of this host, not " + address.getHostAddress());
+            }
+            return address;
+        } catch (IOException e) {
+            throw settings.bad(Option.LEAD_ADDRESS, "an address of this host");
+        }
+    }
+
+    /** The one that packets to the first host that is not this one leave from. This host may have itself on loopback, which no other reaches. */
+    private static InetAddress towards(List<String> hosts) {
+        InetAddress own = null;
+        for (String host : hosts) {
+            own = towards(host);
+            if (!own.isLoopbackAddress()) {
+                return own;
+            }
+        }
+        return own;
+    }
+
+    private static InetAddress towards(String host) {
+        try (DatagramSocket socket = new DatagramSocket()) {
+            socket.connect(new InetSocketAddress(InetAddress.getByName(host), ANY_PORT));
+            return socket.getLocalAddress();
+        } catch (UnknownHostException e) {
+            throw new Failure(ExitCode.USAGE, "host " + host + " has no address here: give --lead-address, the address of this host by which the agents reach it", e);
+        } catch (IOException | UncheckedIOException e) {
+            throw Failure.of("finding the way to host " + host + ", for which --lead-address may be given", e);
+        }
+    }
+}

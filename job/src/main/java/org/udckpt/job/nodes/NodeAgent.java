@@ -1,0 +1,147 @@
+package org.udckpt.job.nodes;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.coordinator.Budgets;
+import org.udckpt.job.coordinator.NodePart;
+import org.udckpt.job.link.Endpoint;
+import org.udckpt.job.link.JobCredential;
+import org.udckpt.job.link.Limits;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.tree.MalformedMessage;
+import sun.misc.Signal;
+
+/** An agent's process, from its specification to its end: one node of the job's tree, with one unit of ranks. */
+public final class NodeAgent {
+    private static final Duration BETWEEN_HELLOS = Duration.ofSeconds(1), LAST_WORDS = Duration.ofSeconds(5);
+    /** An exit code's part that says "by a signal", as a shell has it. */
+    private static final int KILLED = 128;
+
+    private final NodeSpecification specification;
+    private final int node;
+    private final InetSocketAddress own;
+    private final Map<Integer, InetSocketAddress> roster = new HashMap<>();
+    private final CompletableFuture<Void> introduced = new CompletableFuture<>();
+    private final CompletableFuture<Integer> end = new CompletableFuture<>();
+
+    private NodeAgent(NodeSpecification specification, int unit) {
+        this.specification = specification;
+        this.node = NodeJob.node(unit);
+        this.own = own(specification.lead().socket());
+    }
+
+    /**
+     * Is one agent, until its end.
+     *
+     * @param input    standard input, unbuffered: what follows the specification stays unread
+     * @param which    of the units it has
+     * @param settings this host's own
+     * @return the exit code
+     * @throws Failure when the specification is none, or the lead does not answer
+     */
+    public static int run(InputStream input, UnitChoice which, Settings settings, AgentPart.Maker maker) throws InterruptedException {
+        SpecificationText text = SpecificationText.read(input);
+        NodeSpecification specification = text.specification();
+        int unit = which.of(specification);
+        return new NodeAgent(specification, unit).run(text.credential(), unit, specification.over(settings).checked(), maker);
+    }
+
+    private int run(JobCredential credential, int unit, Settings settings, AgentPart.Maker maker) throws InterruptedException {
+        Signal.handle(new Signal("TERM"), signal -> end.complete(KILLED + signal.getNumber())); // the starter's way to end it
+        NodeLoop loop = new NodeLoop(node);
+        try (AgentPart ranks = maker.make(specification, unit, settings, end::complete)) {
+            Endpoint endpoint = new Endpoint(node, specification.job().nodes(), own, credential, loop, Limits.usual());
+            try (endpoint; loop) {
+                NodePart part = new NodePart(node, specification.life(), specification.tree(), specification.timing(), Budgets.USUAL, endpoint, ranks, null, System.nanoTime());
+                part.whenLost(endpoint::forget);
+                ranks.joined(new NodeHandle(part, loop));
+                endpoint.reach(0, specification.lead().socket());
+                loop.start(part, (from, message, now) -> received(endpoint, from, message), failure -> end.complete(ExitCode.INTERNAL.value()));
+                introduce(endpoint);
+                int code = end.get();
+                loop.close(); // no sign of life any more, to nodes that may have ended
+                endpoint.flush(LAST_WORDS);
+                return code;
+            }
+        } catch (IOException | ExecutionException e) {
+            throw Failure.of("the agent of unit " + unit, e);
+        }
+    }
+
+    /** Says hello until the lead has told where the others are, or that there is nothing to do. */
+    private void introduce(Endpoint endpoint) throws InterruptedException, ExecutionException {
+        byte[] hello = new Introduction.Hello(SpecificationText.VERSION, ProcessHandle.current().pid(), endpoint.address(), hostName()).encode();
+        CompletableFuture<?> answered = CompletableFuture.anyOf(introduced, end);
+        for (long until = System.nanoTime() + specification.patience(); System.nanoTime() - until < 0; ) {
+            endpoint.send(0, hello);
+            try {
+                answered.get(BETWEEN_HELLOS.toNanos(), TimeUnit.NANOSECONDS);
+                return;
+            } catch (TimeoutException e) {
+                Messages.debugTrace("the lead has not answered yet", e);
+            }
+        }
+        throw new Failure(ExitCode.TIMEOUT, "the agent on " + hostName() + " (" + own.getAddress().getHostAddress() + "), unit " + NodeJob.unit(node) + ", got no answer of the lead at "
+                + specification.lead().host() + " port " + specification.lead().port() + " within " + Duration.ofNanos(specification.patience()).toSeconds()
+                + " s: see that nothing between the hosts keeps TCP connections away, or give --lead-address");
+    }
+
+    /** In the node's thread. */
+    private void received(Endpoint endpoint, int from, byte[] message) throws MalformedMessage {
+        if (from != 0) {
+            throw new MalformedMessage("node " + from + " speaks as if it was the lead");
+        }
+        switch (Introduction.decode(message)) {
+            case Introduction.Roster(int all, Map<Integer, InetSocketAddress> nodes) -> {
+                nodes.forEach((other, address) -> reach(endpoint, other, address));
+                if (roster.size() == all) {
+                    introduced.complete(null);
+                }
+            }
+            case Introduction.Farewell(String reason) -> {
+                if (!reason.isEmpty()) {
+                    Messages.debugTrace("the agent of unit " + NodeJob.unit(node) + " ends", new Failure(ExitCode.DONE, reason));
+                }
+                end.complete(ExitCode.DONE.value());
+            }
+            case Introduction.Hello hello -> throw new MalformedMessage("the lead introduces itself");
+        }
+    }
+
+    private void reach(Endpoint endpoint, int other, InetSocketAddress address) {
+        if (!address.equals(roster.put(other, address))) { // said again when our hello was: nobody is reached anew that was lost
+            endpoint.reach(other, address);
+        }
+    }
+
+    /** The address of this host that it speaks to the lead from: by it the others find it too. No packet is sent. */
+    private static InetSocketAddress own(InetSocketAddress lead) {
+        try (DatagramSocket socket = new DatagramSocket()) {
+            socket.connect(lead);
+            return new InetSocketAddress(socket.getLocalAddress(), 0);
+        } catch (IOException | java.io.UncheckedIOException e) {
+            throw Failure.of("there is no way from " + hostName() + " to the lead at " + lead.getAddress().getHostAddress(), e);
+        }
+    }
+
+    static String hostName() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (IOException e) {
+            return "a host whose name has no address"; // for messages only
+        }
+    }
+}

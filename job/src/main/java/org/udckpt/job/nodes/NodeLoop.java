@@ -1,0 +1,130 @@
+package org.udckpt.job.nodes;
+
+import java.util.HashSet;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import org.apache.arrow.vector.VectorSchemaRoot;
+import org.udckpt.job.coordinator.NodePart;
+import org.udckpt.job.link.Inbox;
+import org.udckpt.job.link.Mailbox;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.tree.MalformedMessage;
+import org.udckpt.job.tree.Member;
+
+/**
+ * Drives one node: messages as they come, tasks, and the time, all in one thread, since the protocol has none of its own. What comes before
+ * {@link #start} waits.
+ */
+final class NodeLoop implements NodeThread, Inbox, AutoCloseable {
+    /** Who gets what is not of the tree. In the node's thread. */
+    interface Introductions {
+        void received(int from, byte[] message, long now) throws MalformedMessage;
+    }
+
+    private static final long WAITING_BYTES = 32 << 20;
+    private static final int MOST_WARNINGS = 256;
+
+    private final int node;
+    private final Mailbox mailbox = new Mailbox(WAITING_BYTES);
+    private final Queue<LongConsumer> tasks = new ConcurrentLinkedQueue<>();
+    private final Set<String> warned = new HashSet<>();
+    private NodePart part;
+    private Introductions introductions;
+    private Thread thread;
+    private volatile boolean stopped;
+
+    NodeLoop(int node) {
+        this.node = node;
+    }
+
+    /**
+     * Begins.
+     *
+     * @param failed is told, in the node's thread and as its last act, of what the protocol or a task has thrown: the node knows nothing for certain any more
+     */
+    void start(NodePart driven, Introductions others, Consumer<Throwable> failed) {
+        part = driven;
+        introductions = others;
+        thread = Thread.ofPlatform().daemon().name("node " + node).start(() -> serve(failed));
+    }
+
+    @Override
+    public void execute(LongConsumer task) {
+        tasks.add(task);
+        mailbox.wake();
+    }
+
+    @Override
+    public void message(int from, byte[] message) throws InterruptedException {
+        mailbox.put(from, message);
+    }
+
+    @Override
+    public void table(int from, byte[] subject, VectorSchemaRoot table) {
+        throw new IllegalStateException("node " + from + " sends a table, and no part of the job does");
+    }
+
+    private void serve(Consumer<Throwable> failed) {
+        try {
+            Member member = part.member();
+            while (!stopped) {
+                for (LongConsumer task = tasks.poll(); task != null && !stopped; task = tasks.poll()) {
+                    task.accept(System.nanoTime());
+                }
+                Mailbox.Letter letter = mailbox.poll(Math.max(0, member.due() - System.nanoTime()));
+                if (letter != null) {
+                    deliver(letter);
+                }
+                long now = System.nanoTime();
+                if (member.due() - now <= 0) {
+                    member.onTimer(now);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            failed.accept(e);
+        } catch (RuntimeException | Error e) {
+            Messages.error("node " + node + " of the job has failed: " + e, e);
+            failed.accept(e);
+        }
+    }
+
+    private void deliver(Mailbox.Letter letter) {
+        long now = System.nanoTime();
+        try {
+            if (Introduction.isOne(letter.message())) {
+                introductions.received(letter.from(), letter.message(), now);
+            } else {
+                part.member().onMessage(letter.from(), letter.message(), now);
+            }
+        } catch (MalformedMessage e) {
+            warn(letter, e);
+        }
+    }
+
+    /** Once for each sender and kind: a node of another version would fill the terminal. */
+    private void warn(Mailbox.Letter letter, MalformedMessage e) {
+        byte[] message = letter.message();
+        String kind = message.length < 2 ? "short" : message[0] + "." + message[1];
+        if (warned.size() < MOST_WARNINGS && warned.add(letter.from() + " " + kind)) {
+            Messages.warn("node " + node + " has dropped a message of node " + letter.from() + " that makes no sense: " + e.getMessage());
+        }
+    }
+
+    /** Waits for the task that is under way; no other begins. */
+    @Override
+    public void close() {
+        stopped = true;
+        mailbox.wake();
+        if (thread != null && thread != Thread.currentThread()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}
