@@ -67,6 +67,7 @@ public final class Exchange {
     private final List<long[]> below = new ArrayList<>();
     /** Nobody is below: there is nothing to gather. */
     private final boolean leaf;
+    private final Traffic traffic = new Traffic();
     private int lastNumber;
 
     /** @param channel the first byte of its messages */
@@ -114,8 +115,14 @@ public final class Exchange {
         return 8 * (wishes + asked.values().stream().mapToLong(keys -> keys.length).sum());
     }
 
+    /** Messages of this node in this exchange. */
+    public Traffic traffic() {
+        return traffic;
+    }
+
     /** A neighbour's message, behind its channel. */
     public void received(int from, ByteBuffer message, long now) throws MalformedMessage {
+        traffic.receive();
         try {
             byte kind = message.get();
             if (from == member.parent() != (kind == ANSWER || kind == REFUSED)) {
@@ -290,6 +297,7 @@ public final class Exchange {
     }
 
     private void post(int to, ByteBuffer message, long now) {
+        traffic.send();
         member.post(to, message.array(), now);
     }
 

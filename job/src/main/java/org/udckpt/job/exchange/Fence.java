@@ -23,6 +23,7 @@ public final class Fence {
     private final LongConsumer released;
     private final Set<Integer> heardOf = new HashSet<>();
     private final BitSet inside = new BitSet();
+    private final Traffic traffic = new Traffic();
     private int number = 1;
 
     /**
@@ -44,8 +45,14 @@ public final class Fence {
         check(now);
     }
 
+    /** Messages of this node about barriers. */
+    public Traffic traffic() {
+        return traffic;
+    }
+
     /** A neighbour's message, behind its channel. */
     public void received(int from, ByteBuffer message, long now) throws MalformedMessage {
+        traffic.receive();
         try {
             byte kind = message.get();
             int of = message.getInt();
@@ -113,6 +120,7 @@ public final class Fence {
         for (int word = first; word < words.length; word++) {
             message.putLong(words[word]);
         }
+        traffic.send();
         member.post(to, message.array(), now);
     }
 

@@ -33,8 +33,12 @@ final class PmiConnection {
             LineReader reader = new LineReader(channel, StandardCharsets.ISO_8859_1, LINE_MAX);
             identify(reader.readLine());
             for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-                server.moved();
-                answer(PmiLine.parse(line), reader);
+                server.beginRequest();
+                try {
+                    answer(PmiLine.parse(line), reader);
+                } finally {
+                    server.endRequest();
+                }
             }
         } catch (PmiException | LineReader.TooLong e) {
             notPmi(e);
@@ -182,7 +186,6 @@ final class PmiConnection {
 
     /** Sends a line; several threads may (a barrier is released by the last rank's thread). */
     void send(String line) throws IOException {
-        server.moved();
         send((line + "\n").getBytes(StandardCharsets.ISO_8859_1));
     }
 

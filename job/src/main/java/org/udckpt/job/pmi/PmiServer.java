@@ -4,19 +4,16 @@ import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.IntStream;
 import org.udckpt.address.RankSpan;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
@@ -30,42 +27,47 @@ import org.udckpt.job.runtime.Acceptor;
  * thread of its own, which ends with it.
  */
 public final class PmiServer implements AutoCloseable {
-    /** What a rank waits for other agents' answer to a get: far longer than it takes, also while a node above is given up. */
+    /** What a rank waits for the other agents' answer to a get: far longer than it takes, also while a node on the way is given up. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    /** What is known of one rank. */
+    private static final class Seat {
+        private final int rank;
+        private PmiPhase phase;
+        private boolean inBarrier;
+        private PmiConnection connection; // null: none
+        private byte[] unread; // what a restored rank must find in its new connection first, or null
+
+        private Seat(PmiState.RankState state) {
+            this.rank = state.rank();
+            this.phase = state.phase();
+            this.inBarrier = state.inBarrier();
+        }
+    }
 
     private final RankSpan span;
     private final ServerSocketChannel server;
     private final KeyValueSpace space;
     private final PmiListener listener;
     private final Duration patience;
+    private final List<Seat> seats; // by place in the span
     private final CompletableFuture<PmiPeers> peers = new CompletableFuture<>();
-    private final PmiPhase[] phases; // by place in the span, as all that follow
-    private final boolean[] inBarrier;
-    private final PmiConnection[] connections;
-    private final byte[][] unread; // what a restored rank must find in its new connection first
-    private final AtomicLong traffic = new AtomicLong();
+    private final AtomicLong begun = new AtomicLong();
+    private final AtomicLong ended = new AtomicLong();
 
     /** @param patience with other agents; in tests shorter */
     PmiServer(Path socket, RankSpan span, PmiState state, PmiListener listener, Duration patience) throws IOException {
-        int ranks = span.count();
         if (!span.ranks().boxed().toList().equals(state.ranks().stream().map(PmiState.RankState::rank).toList())) {
-            throw new IllegalArgumentException("PMI's state of an agent with " + span + " is of other ranks");
+            throw new IllegalArgumentException("PMI's state is of other ranks than an agent's with " + span);
         }
         this.span = span;
-        this.patience = patience;
         this.space = new KeyValueSpace(state.name());
         state.pairs().forEach(space::put);
         this.listener = listener;
-        this.phases = new PmiPhase[ranks];
-        this.inBarrier = new boolean[ranks];
-        this.connections = new PmiConnection[ranks];
-        this.unread = new byte[ranks][];
-        for (PmiState.RankState rank : state.ranks()) {
-            phases[span.index(rank.rank())] = rank.phase();
-            inBarrier[span.index(rank.rank())] = rank.inBarrier();
-        }
+        this.patience = patience;
+        this.seats = state.ranks().stream().map(Seat::new).toList();
         this.server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-        server.bind(UnixDomainSocketAddress.of(socket), Math.max(128, ranks));
+        server.bind(UnixDomainSocketAddress.of(socket), Math.max(128, span.count()));
         Thread.ofVirtual().name("pmi-accept").start(this::accept);
     }
 
@@ -99,15 +101,11 @@ public final class PmiServer implements AutoCloseable {
 
     /** What an image must hold; taken while the ranks are stopped. */
     public synchronized PmiState state() {
-        List<PmiState.RankState> ranks = new ArrayList<>();
-        for (int place = 0; place < phases.length; place++) {
-            ranks.add(new PmiState.RankState(span.first() + place, phases[place], inBarrier[place]));
-        }
-        return new PmiState(space.name(), space.copy(), List.copyOf(ranks));
+        return new PmiState(space.name(), space.copy(), seats.stream().map(seat -> new PmiState.RankState(seat.rank, seat.phase, seat.inBarrier)).toList());
     }
 
     public synchronized PmiPhase phase(int rank) {
-        return phases[span.index(rank)];
+        return seat(rank).phase;
     }
 
     RankSpan span() {
@@ -122,20 +120,24 @@ public final class PmiServer implements AutoCloseable {
         return listener;
     }
 
+    private Seat seat(int rank) {
+        return seats.get(span.index(rank));
+    }
+
     private void accept() {
         Acceptor.run("PMI server", server, channel -> Thread.ofVirtual().name("pmi-connection").start(() -> new PmiConnection(this, channel).serve()));
     }
 
     /** Before a restored rank is connected again: answers that it had not read when it was stopped. */
     public synchronized void prime(int rank, byte[] bytes) {
-        unread[span.index(rank)] = bytes;
+        seat(rank).unread = bytes;
     }
 
     /** Waits until a rank's connection has told whose it is. */
     public synchronized void awaitJoined(int rank, Duration timeout) {
         long deadline = System.nanoTime() + timeout.toNanos();
         try {
-            while (connections[span.index(rank)] == null) {
+            while (seat(rank).connection == null) {
                 long left = (deadline - System.nanoTime()) / 1_000_000;
                 if (left <= 0) {
                     throw new Failure(ExitCode.TIMEOUT, "rank " + rank + "'s new PMI connection did not come within " + timeout.toSeconds() + " s");
@@ -148,14 +150,28 @@ public final class PmiServer implements AutoCloseable {
         }
     }
 
-    /** Counts lines in both directions, and what went to other agents and came from them: unchanged over a time in which nothing was under way. */
-    public long traffic() {
-        PmiPeers others = peers.getNow(null);
-        return traffic.get() + (others == null ? 0 : others.traffic());
+    /** What has ended of the requests that have {@link #begun}; to be read before those. */
+    public long ended() {
+        return ended.get();
     }
 
-    void moved() {
-        traffic.incrementAndGet();
+    /** Ranks' requests so far. As many have ended: none is being answered. One that enters a barrier has ended when that is known. */
+    public long begun() {
+        return begun.get();
+    }
+
+    /** Counts both, and what moves between agents: unchanged over a time in which nothing was under way, and nothing has begun. */
+    public long traffic() {
+        PmiPeers others = peers.getNow(null);
+        return ended() + begun() + (others == null ? 0 : others.traffic());
+    }
+
+    void beginRequest() {
+        begun.incrementAndGet();
+    }
+
+    void endRequest() {
+        ended.incrementAndGet();
     }
 
     void joined(int rank, PmiConnection connection) throws PmiException, IOException {
@@ -164,10 +180,11 @@ public final class PmiServer implements AutoCloseable {
             if (!span.has(rank)) {
                 throw new PmiException("rank " + rank + " is not of " + span);
             }
-            connections[span.index(rank)] = connection;
+            Seat seat = seat(rank);
+            seat.connection = connection;
             notifyAll();
-            first = unread[span.index(rank)];
-            unread[span.index(rank)] = null;
+            first = seat.unread;
+            seat.unread = null;
         }
         if (first != null) {
             connection.send(first);
@@ -175,7 +192,23 @@ public final class PmiServer implements AutoCloseable {
     }
 
     synchronized void setPhase(int rank, PmiPhase phase) {
-        phases[span.index(rank)] = phase;
+        seat(rank).phase = phase;
+    }
+
+    /** Closed by the rank or its death. */
+    void left(int rank, PmiConnection connection) {
+        boolean early;
+        synchronized (this) {
+            Seat seat = seat(rank);
+            if (seat.connection != connection) {
+                return;
+            }
+            seat.connection = null;
+            early = seat.phase == PmiPhase.INITIALISED && server.isOpen();
+        }
+        if (early) {
+            listener.lost(rank);
+        }
     }
 
     /** False when one of this agent's ranks has put the key already. */
@@ -194,30 +227,18 @@ public final class PmiServer implements AutoCloseable {
         return own != null || span.isAll() ? own : peers.thenCompose(others -> others.get(key)).get(patience.toNanos(), TimeUnit.NANOSECONDS).orElse(null);
     }
 
-    /** Closed by the rank or its death. */
-    void left(int rank, PmiConnection connection) {
-        boolean early;
-        synchronized (this) {
-            if (connections[span.index(rank)] != connection) {
-                return;
-            }
-            connections[span.index(rank)] = null;
-            early = phases[span.index(rank)] == PmiPhase.INITIALISED && server.isOpen();
-        }
-        if (early) {
-            listener.lost(rank);
-        }
-    }
-
     /** The last rank to come in lets everyone go, or tells the other agents. */
     void enterBarrier(int rank) {
         synchronized (this) {
-            inBarrier[span.index(rank)] = true;
+            seat(rank).inBarrier = true;
             if (!allInBarrier()) {
                 return;
             }
             if (!span.isAll()) {
-                Optional.ofNullable(peers.getNow(null)).ifPresent(PmiPeers::enter); // else it is done as they are there
+                PmiPeers others = peers.getNow(null);
+                if (others != null) { // else join tells them
+                    others.enter();
+                }
                 return;
             }
         }
@@ -225,36 +246,37 @@ public final class PmiServer implements AutoCloseable {
     }
 
     private boolean allInBarrier() {
-        return IntStream.range(0, inBarrier.length).allMatch(place -> inBarrier[place]);
+        return seats.stream().allMatch(seat -> seat.inBarrier);
     }
 
-    /** All ranks of the job are in the barrier: it ends. Waits for the connections to take the word, which is sent outside the lock. */
+    /** All ranks of the job are in the barrier: it ends. May wait for a rank that does not read; the answers are sent outside the lock. */
     public void release() {
         List<PmiConnection> released = new ArrayList<>();
         synchronized (this) {
             if (!allInBarrier()) {
                 throw new IllegalStateException("a barrier has ended that not all of " + span + " have entered");
             }
-            for (int place = 0; place < inBarrier.length; place++) {
-                inBarrier[place] = false;
-                if (connections[place] != null) {
-                    released.add(connections[place]);
+            for (Seat seat : seats) {
+                seat.inBarrier = false;
+                if (seat.connection != null) {
+                    released.add(seat.connection);
                 }
             }
         }
         released.forEach(PmiConnection::leaveBarrier);
     }
 
+    /** See {@link PmiListener#contradicted}. */
+    public void contradicted(String why) {
+        listener.contradicted(why);
+    }
+
     @Override
     public void close() throws IOException {
         server.close();
-        List<PmiConnection> open = new ArrayList<>();
+        List<PmiConnection> open;
         synchronized (this) {
-            for (PmiConnection connection : connections) {
-                if (connection != null) {
-                    open.add(connection);
-                }
-            }
+            open = seats.stream().map(seat -> seat.connection).filter(connection -> connection != null).toList();
         }
         for (PmiConnection connection : open) {
             connection.close();

@@ -1,0 +1,158 @@
+package org.udckpt.job.nodes;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
+import org.udckpt.job.coordinator.NodePart;
+import org.udckpt.job.exchange.Exchange;
+import org.udckpt.job.exchange.Fence;
+import org.udckpt.job.exchange.KeyShelf;
+import org.udckpt.job.pmi.PmiPeers;
+import org.udckpt.job.pmi.PmiServer;
+import org.udckpt.job.report.Messages;
+
+/** PMI's key-value space and barriers over the nodes of a job, as an agent's {@link PmiServer} uses them. */
+public final class NodePmi implements PmiPeers {
+    private record Question(String key, CompletableFuture<Optional<String>> answer) {}
+
+    private final NodeThread thread;
+    private final KeyShelf shelf = new KeyShelf();
+    private final Exchange keys;
+    private final Fence fence;
+    private final AtomicLong begun = new AtomicLong();
+    private final AtomicLong ended = new AtomicLong();
+    /** Of the node's thread, as {@link #asking}: by the exchange's number. */
+    private final Map<Integer, Question> questions = new HashMap<>();
+    /** What is being asked at this moment: its answer may come before its number. */
+    private Question asking;
+    private volatile PmiServer server;
+
+    /** Before the node's first message. */
+    public NodePmi(NodeHandle node) {
+        this.thread = node.thread();
+        this.keys = node.part().keys(shelf, new Local());
+        this.fence = node.part().fence(now -> released());
+        task(keys::complete); // nothing is to be gathered: what ranks put goes up at once
+    }
+
+    /** Before this agent's ranks run: it is they who put, get and enter. */
+    public void serve(PmiServer own) {
+        server = own;
+        own.join(this);
+    }
+
+    /**
+     * For DRAIN: what of PMI has begun here, and what has ended. It is a rank's request, a task of the node's thread, or a message between nodes, which begins
+     * at one and ends at another. Where the sums over all nodes, the lead too ({@link LeadPmi#counts}), are equal and stay so, nothing is under way; see
+     * {@link org.udckpt.job.exchange.Traffic} for nodes that are lost. Any thread may ask.
+     */
+    public long[] counts() {
+        PmiServer own = server;
+        long ends = (own == null ? 0 : own.ended()) + ended(); // before what has begun: nothing can seem to have ended that has not
+        return new long[] {(own == null ? 0 : own.begun()) + begun(), ends};
+    }
+
+    private long ended() {
+        return ended.get() + keys.traffic().received() + fence.traffic().received();
+    }
+
+    private long begun() {
+        return begun.get() + keys.traffic().sent() + fence.traffic().sent();
+    }
+
+    @Override
+    public long traffic() {
+        return ended() + begun();
+    }
+
+    @Override
+    public void put(Map<String, String> pairs) {
+        task(now -> KeyShelf.entries(pairs).forEach(entries -> register(entries, now)));
+    }
+
+    @Override
+    public CompletableFuture<Optional<String>> get(String key) {
+        CompletableFuture<Optional<String>> answer = new CompletableFuture<>();
+        task(now -> ask(new Question(key, answer), now));
+        return answer;
+    }
+
+    @Override
+    public void enter() {
+        task(fence::enter);
+    }
+
+    private void task(LongConsumer work) {
+        begun.incrementAndGet();
+        thread.execute(now -> {
+            try {
+                work.accept(now);
+            } finally {
+                ended.incrementAndGet();
+            }
+        });
+    }
+
+    private void register(byte[] entries, long now) {
+        try {
+            keys.register(entries, now);
+        } catch (IllegalArgumentException e) {
+            contradicted(e.getMessage());
+        }
+    }
+
+    private void ask(Question question, long now) {
+        asking = question;
+        int number = keys.ask(new long[] {KeyShelf.number(question.key)}, now);
+        if (asking != null) {
+            questions.put(number, question);
+            asking = null;
+        }
+    }
+
+    /** The ranks' connections may have to wait for their ranks, and the node's thread must not. */
+    private void released() {
+        begun.incrementAndGet();
+        Thread.ofVirtual().name("pmi-release").start(() -> {
+            try {
+                server.release();
+            } finally {
+                ended.incrementAndGet();
+            }
+        });
+    }
+
+    private void contradicted(String why) {
+        PmiServer own = server;
+        if (own == null) {
+            Messages.error(why, null); // its ranks do not run yet
+        } else {
+            own.contradicted(why);
+        }
+    }
+
+    private final class Local implements Exchange.Local {
+        @Override
+        public void begin(long now) {
+            throw new IllegalStateException("keys take no part in EXCHANGE: a restored node puts its own when it is joined");
+        }
+
+        @Override
+        public void answered(int number, long[] absent, long now) {
+            Question question = questions.remove(number);
+            if (question == null) {
+                question = asking;
+                asking = null;
+            }
+            question.answer.complete(Optional.ofNullable(shelf.get(question.key)));
+        }
+
+        @Override
+        public void refused(String why, long now) {
+            contradicted(why);
+        }
+    }
+}
