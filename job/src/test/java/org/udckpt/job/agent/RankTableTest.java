@@ -1,8 +1,11 @@
 package org.udckpt.job.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,6 +66,48 @@ class RankTableTest {
         table.exited(100, 9); // by killAll
         table.exited(101, 9); // by whoever killed it
         assertEquals(9, table.await());
+    }
+
+    private final List<String> told = new ArrayList<>();
+    private final RankTable part = new RankTable(new RankSpan(6, 2, 10), kills::incrementAndGet, (code, why) -> told.add(code + " " + why));
+
+    private void startPart() {
+        part.started(6, 106);
+        part.started(7, 107);
+    }
+
+    @Test
+    void ranksHaveTheirNumbersInTheJobAndOthersAgentsAreToldOfADeathOnce() throws Exception {
+        startPart();
+        assertEquals(List.of(new RankTable.Rank(6, 106, true), new RankTable.Rank(7, 107, true)), part.ranks());
+        part.exited(107, 9);
+        part.exited(106, 9);
+        assertEquals(List.of("OptionalInt[9] rank 7 (process 107) was ended by signal 9 (Killed)"), told);
+        assertEquals(9, part.await());
+        assertThrows(IndexOutOfBoundsException.class, () -> part.started(0, 1));
+    }
+
+    @Test
+    void otherAgentsAreToldOfAnAbortAndOfARankThatHasLeft() {
+        startPart();
+        part.abort(6, 5);
+        part.lost(7);
+        assertEquals(List.of("OptionalInt[5] rank 6 aborted the job with code 5"), told);
+        RankTable other = new RankTable(new RankSpan(8, 2, 10), kills::incrementAndGet, (code, why) -> told.add(code + " " + why));
+        other.lost(9);
+        assertEquals("OptionalInt.empty rank 9 left without MPI_Finalize", told.getLast());
+    }
+
+    @Test
+    void whatEndsElsewhereKeepsTheCodeOfItsOwnRanksAndTellsNobody() throws Exception {
+        startPart();
+        part.exited(106, 3 << 8);
+        part.endElsewhere();
+        part.exited(107, 9);
+        assertEquals(1, kills.get());
+        assertEquals(3, part.await());
+        part.end(0, null);
+        assertEquals(List.of(), told);
     }
 
     @Test

@@ -7,6 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.udckpt.address.RankSpan;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 
@@ -27,6 +28,24 @@ class HostLayoutTest {
     @ValueSource(strings = {"", "a:", "a:0", "a:-1", "a:x", ":2", "a:1:2", "a,a", "a:2,,b", "a b"})
     void refusesWhatIsNoLayout(String text) {
         assertEquals(ExitCode.USAGE, assertThrows(Failure.class, () -> HostLayout.parse(text, null)).code());
+    }
+
+    @Test
+    void anAgentHasWholeHosts() {
+        HostLayout layout = HostLayout.parse("a:2,b,c:3");
+        assertEquals(List.of(new HostLayout.Host("b", 1), new HostLayout.Host("c", 3)), layout.hosts(new RankSpan(2, 4, 6)));
+        assertEquals(layout.hosts(), layout.hosts(RankSpan.all(6)));
+        assertThrows(IllegalArgumentException.class, () -> layout.hosts(new RankSpan(1, 2, 6)));
+        assertThrows(IllegalArgumentException.class, () -> layout.hosts(new RankSpan(0, 4, 6)));
+        assertThrows(IllegalArgumentException.class, () -> layout.hosts(new RankSpan(0, 2, 2)));
+    }
+
+    @Test
+    void soManyRanksAreAnAgentsAndMoreAJobs() {
+        HostLayout layout = HostLayout.parse("a:1000,b:1000");
+        assertEquals(1, layout.hosts(new RankSpan(1000, 1000, 2000)).size());
+        assertEquals(ExitCode.USAGE, assertThrows(Failure.class, () -> layout.hosts(RankSpan.all(2000))).code());
+        assertEquals(ExitCode.USAGE, assertThrows(Failure.class, () -> HostLayout.parse("a:1000,b:1000", null)).code());
     }
 
     @Test

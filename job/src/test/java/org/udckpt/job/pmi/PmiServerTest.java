@@ -3,19 +3,18 @@ package org.udckpt.job.pmi;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
-import java.nio.ByteBuffer;
-import java.nio.channels.Channels;
-import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -54,35 +53,6 @@ class PmiServerTest {
     };
     private PmiServer server;
 
-    /** The rank's end of a connection. */
-    private static final class Client implements AutoCloseable {
-        private final SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
-        private final BufferedReader reader = new BufferedReader(new InputStreamReader(Channels.newInputStream(channel)));
-
-        Client(Path socket, int rank) throws IOException {
-            channel.connect(UnixDomainSocketAddress.of(socket));
-            say("rank=" + rank);
-        }
-
-        void say(String line) throws IOException {
-            channel.write(ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.US_ASCII)));
-        }
-
-        String ask(String line) throws IOException {
-            say(line);
-            return reader.readLine();
-        }
-
-        String hear() throws IOException {
-            return reader.readLine();
-        }
-
-        @Override
-        public void close() throws IOException {
-            channel.close();
-        }
-    }
-
     @BeforeEach
     void start() throws IOException {
         server = PmiServer.start(socket(), "kvs_test", RankSpan.all(2), "(vector,(0,1,2))", listener);
@@ -99,7 +69,7 @@ class PmiServerTest {
 
     @Test
     void answersWhatMpichAsksAtInit() throws Exception {
-        try (Client rank = new Client(socket(), 0)) {
+        try (PmiClient rank = new PmiClient(socket(), 0)) {
             assertEquals("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0", rank.ask("cmd=init pmi_version=1 pmi_subversion=1"));
             assertEquals("cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024", rank.ask("cmd=get_maxes"));
             assertEquals("cmd=appnum appnum=0", rank.ask("cmd=get_appnum"));
@@ -115,7 +85,7 @@ class PmiServerTest {
 
     @Test
     void aBarrierHoldsUntilTheLastAndPublishesWhatWasPut() throws Exception {
-        try (Client first = new Client(socket(), 0); Client second = new Client(socket(), 1)) {
+        try (PmiClient first = new PmiClient(socket(), 0); PmiClient second = new PmiClient(socket(), 1)) {
             assertEquals("cmd=put_result rc=0 msg=success", first.ask("cmd=put kvsname=kvs_test key=k value=v"));
             assertTrue(first.ask("cmd=put kvsname=kvs_test key=k value=w").contains("rc=-1"), "a key is put once");
             first.say("cmd=barrier_in");
@@ -132,7 +102,7 @@ class PmiServerTest {
     @Test
     void aRestoredServerGoesOnInsideABarrier() throws Exception {
         PmiState state;
-        try (Client first = new Client(socket(), 0)) {
+        try (PmiClient first = new PmiClient(socket(), 0)) {
             first.ask("cmd=init pmi_version=1 pmi_subversion=1");
             first.ask("cmd=put kvsname=kvs_test key=k value=v");
             first.say("cmd=barrier_in");
@@ -143,7 +113,7 @@ class PmiServerTest {
         }
         Path again = directory.resolve("again.sock");
         try (PmiServer restored = PmiServer.restore(again, RankSpan.all(2), state, listener);
-                Client first = new Client(again, 0); Client second = new Client(again, 1)) {
+                PmiClient first = new PmiClient(again, 0); PmiClient second = new PmiClient(again, 1)) {
             assertEquals("cmd=get_result rc=0 msg=success value=v", second.ask("cmd=get kvsname=kvs_test key=k"));
             awaitJoined(restored, first);
             assertEquals("cmd=barrier_out", second.ask("cmd=barrier_in"));
@@ -151,15 +121,108 @@ class PmiServerTest {
         }
     }
 
+    private PmiServer half(PmiPeers others) throws IOException {
+        RankSpan span = new RankSpan(4, 1, 8);
+        PmiState state = new PmiState("kvs_test", Map.of("PMI_process_mapping", "(vector,(0,8,1))", "own", "v"), List.of(new PmiState.RankState(4, PmiPhase.INITIALISED, true)));
+        PmiServer half = new PmiServer(directory.resolve("half.sock"), span, state, listener, Duration.ofMillis(200));
+        half.join(others);
+        return half;
+    }
+
+    @Test
+    void aRankDoesNotWaitForEverForOtherAgents() throws Exception {
+        Others others = new Others();
+        try (PmiServer half = half(others); PmiClient rank = new PmiClient(directory.resolve("half.sock"), 4)) {
+            assertEquals("cmd=get_result rc=-1 msg=key_k_not_found value=unknown", rank.ask("cmd=get kvsname=kvs_test key=k"));
+            assertEquals("cmd=get_result rc=0 msg=success value=v", rank.ask("cmd=get kvsname=kvs_test key=own"), "what its own agent knows is asked of nobody");
+            others.answer.completeExceptionally(new IOException("no way"));
+            assertTrue(rank.ask("cmd=get kvsname=kvs_test key=k").startsWith("cmd=get_result rc=-1"));
+        }
+    }
+
+    @Test
+    void aRequestIsUnderWayUntilItsAnswerIsSent() throws Exception {
+        Others others = new Others();
+        try (PmiServer half = half(others); PmiClient rank = new PmiClient(directory.resolve("half.sock"), 4)) {
+            assertEquals("cmd=universe_size size=8", rank.ask("cmd=get_universe_size"));
+            awaitIdle(half);
+            long traffic = half.traffic();
+            rank.say("cmd=get kvsname=kvs_test key=k");
+            while (half.begun() == half.ended()) {
+                Thread.sleep(1);
+            }
+            others.answer.complete(Optional.of("late"));
+            assertEquals("cmd=get_result rc=0 msg=success value=late", rank.hear());
+            awaitIdle(half);
+            assertEquals(traffic + 2, half.traffic());
+        }
+    }
+
+    private static void awaitIdle(PmiServer server) throws InterruptedException {
+        while (server.begun() != server.ended()) {
+            Thread.sleep(1);
+        }
+    }
+
+    @Test
+    void othersAreToldOfAnEarlierLifeButNotOfWhatTheyKnow() throws Exception {
+        Others others = new Others();
+        try (PmiServer half = half(others); PmiClient rank = new PmiClient(directory.resolve("half.sock"), 4)) {
+            assertEquals(Map.of("own", "v"), others.pairs);
+            assertEquals(1, others.entered);
+            assertTrue(rank.ask("cmd=getbyidx kvsname=kvs_test idx=0").startsWith("cmd=getbyidx_results rc=-1"));
+            assertTrue(heard.poll(10, TimeUnit.SECONDS).startsWith("refused 4 PMI's getbyidx"));
+            assertTrue(half.state().ranks().getFirst().inBarrier());
+            half.release();
+            assertEquals("cmd=barrier_out", rank.hear());
+            assertFalse(half.state().ranks().getFirst().inBarrier());
+            assertThrows(IllegalStateException.class, half::release);
+        }
+    }
+
+    @Test
+    void aStateOfOtherRanksIsRefused() {
+        PmiState state = new PmiState("kvs_test", Map.of(), List.of(new PmiState.RankState(3, PmiPhase.SILENT, false)));
+        assertThrows(IllegalArgumentException.class, () -> PmiServer.restore(directory.resolve("other.sock"), new RankSpan(4, 1, 8), state, listener));
+        assertThrows(IllegalStateException.class, () -> server.join(new Others()), "a job whose ranks are all here");
+    }
+
+    /** Agents that note what they are told, and answer when the test says so. */
+    private static final class Others implements PmiPeers {
+        private final Map<String, String> pairs = new HashMap<>();
+        private final CompletableFuture<Optional<String>> answer = new CompletableFuture<>();
+        private int entered;
+
+        @Override
+        public void put(Map<String, String> put) {
+            pairs.putAll(put);
+        }
+
+        @Override
+        public CompletableFuture<Optional<String>> get(String key) {
+            return answer;
+        }
+
+        @Override
+        public void enter() {
+            entered++;
+        }
+
+        @Override
+        public long traffic() {
+            return 0;
+        }
+    }
+
     /** A question that is answered proves that the server knows the connection. */
-    private static void awaitJoined(PmiServer server, Client client) throws IOException {
+    private static void awaitJoined(PmiServer server, PmiClient client) throws IOException {
         assertEquals("cmd=appnum appnum=0", client.ask("cmd=get_appnum"));
         assertEquals(2, server.state().ranks().size());
     }
 
     @Test
     void deathBetweenInitAndFinalizeIsHeard() throws Exception {
-        try (Client rank = new Client(socket(), 1)) {
+        try (PmiClient rank = new PmiClient(socket(), 1)) {
             rank.ask("cmd=init pmi_version=1 pmi_subversion=1");
         }
         assertEquals("lost 1", heard.poll(10, TimeUnit.SECONDS));
@@ -167,7 +230,7 @@ class PmiServerTest {
 
     @Test
     void abortCarriesItsCode() throws Exception {
-        try (Client rank = new Client(socket(), 1)) {
+        try (PmiClient rank = new PmiClient(socket(), 1)) {
             rank.say("cmd=abort exitcode=7");
             assertEquals("abort 1 7", heard.poll(10, TimeUnit.SECONDS));
         }
@@ -175,7 +238,7 @@ class PmiServerTest {
 
     @Test
     void spawnIsRefusedByNameAndTheConnectionGoesOn() throws Exception {
-        try (Client rank = new Client(socket(), 0)) {
+        try (PmiClient rank = new PmiClient(socket(), 0)) {
             rank.say("mcmd=spawn\nnprocs=1\nexecname=/bin/true\ntotspawns=1\nspawnssofar=1");
             assertTrue(rank.ask("endcmd").startsWith("cmd=spawn_result rc=-1"));
             assertTrue(heard.poll(10, TimeUnit.SECONDS).contains("MPI_Comm_spawn"));
@@ -185,7 +248,7 @@ class PmiServerTest {
 
     @Test
     void whoDoesNotSpeakPmiEndsTheJobAndNotTheServer() throws Exception {
-        try (Client bad = new Client(socket(), 0); Client good = new Client(socket(), 1)) {
+        try (PmiClient bad = new PmiClient(socket(), 0); PmiClient good = new PmiClient(socket(), 1)) {
             assertNull(bad.ask("cmd=nonsense"));
             assertEquals("abort 0 69", heard.poll(10, TimeUnit.SECONDS)); // the connection ends before the job is told to
             assertEquals("cmd=appnum appnum=0", good.ask("cmd=get_appnum"));
