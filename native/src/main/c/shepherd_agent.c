@@ -12,6 +12,7 @@
 static int agent = -1;
 static char line[SHEPHERD_LINE];
 static size_t used;
+static bool bound;    /* ranks of a job that has others elsewhere: nobody but the agent can tell them of its end */
 static bool standing; /* the agent has stopped processes of the job (SIGSTOP) */
 
 void agent_attach(int fd) { agent = fd; }
@@ -39,6 +40,11 @@ static void agent_gone(void) {
   if (standing) children_continue_all(); /* the agent stopped them while a debugger had one of them: nobody else ends that */
   lazy_lost();
   children_kill_expected();
+  if (bound) {
+    fprintf(stderr, "udckpt: an agent of this job is gone, and with it its ranks, as others elsewhere wait for them\n");
+    children_kill_roots();
+    return;
+  }
   if (children_kill_stubs() > 0)
     fprintf(stderr, "udckpt: the agent of this job is gone; the ranks go on, without checkpoints\n");
 }
@@ -72,7 +78,7 @@ static void send_signal(long signal, long host_pid) {
 
 static void command(const char *text) {
   static const struct { const char *name; int numbers; } table[] = {
-      {"spawn ", 1}, {"stub ", 1}, {"pmi ", 1}, {"taken ", 1}, {"signal ", 1}, {"expect ", 1}, {"go", 0}, {"quit", 0}, {"lazy", 0}, {"clock ", 1}, {"standing ", 1}};
+      {"spawn ", 1}, {"stub ", 1}, {"pmi ", 1}, {"taken ", 1}, {"signal ", 1}, {"expect ", 1}, {"go", 0}, {"quit", 0}, {"lazy", 0}, {"clock ", 1}, {"standing ", 1}, {"bound", 0}};
   long value = 0, other = 0;
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     size_t length = strlen(table[i].name);
@@ -92,6 +98,7 @@ static void command(const char *text) {
       case 8: lazy_open(); return;
       case 9: clock_set(value); return;
       case 10: standing = value != 0; return;
+      case 11: bound = true; return;
     }
   }
   agent_say("error unknown command: %.200s", text);

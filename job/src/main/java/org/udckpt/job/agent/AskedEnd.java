@@ -1,20 +1,20 @@
 package org.udckpt.job.agent;
 
 /** Whether a job was asked to end, by a signal to udckpt or by another command. */
-final class AskedEnd {
+public final class AskedEnd {
     private static final int SIGNAL_BITS = 0x7f; // less the 128 of a core dump, or of a shell that tells of a death
 
     private boolean decided;
     private long signals;
 
     /** A signal was passed on to the job. */
-    synchronized void signal(int number) {
+    public synchronized void signal(int number) {
         signals |= 1L << number;
         decided |= Signals.asksForEnd(number);
     }
 
     /** The job was not asked, but ended. */
-    synchronized void decided() {
+    public synchronized void decided() {
         decided = true;
     }
 
@@ -22,7 +22,7 @@ final class AskedEnd {
      * Whether that is why the job ended with this code. INT, QUIT and TERM ask for an end in whatever way the job chooses; HUP, USR1 and USR2
      * mean other things to many programs, so they explain a death by that signal alone (as mpiexec and as shells say it: 10, 138).
      */
-    synchronized boolean explains(int code) {
+    public synchronized boolean explains(int code) {
         int signal = code & SIGNAL_BITS;
         return decided || signal < Long.SIZE && (signals >> signal & 1) != 0;
     }

@@ -67,21 +67,21 @@ public final class Job implements AutoCloseable {
      * @param map empty in a first life
      * @param pmiState null in a first life
      */
-    public Job(Settings settings, JobFacts facts, AddressMap map, PmiState pmiState) {
+    public Job(Settings settings, JobFacts facts, Surroundings around, AddressMap map, PmiState pmiState) {
         this.settings = settings;
         this.facts = facts;
         this.addresses = map;
         this.ranks = new RankTable(facts.span(), this::killRanks, (code, why) -> endListener.ends(code, why));
-        this.runtime = RuntimeDirectory.create(settings, facts.name());
+        this.runtime = RuntimeDirectory.create(settings, around.runtime());
         closers.add(runtime::delete);
         try {
             writeJobFile(0);
-            hosts = closers.add(HostAddresses.reserve(facts.layout(), facts.span(), DeviceChoice.resolve(settings), map, SoftPorts.of(System.getenv()),
-                    System.getenv().getOrDefault("UDCKPT_SOFT_NET", DEFAULT_NET)));
+            hosts = closers.add(HostAddresses.reserve(facts.layout(), facts.span(), DeviceChoice.resolve(settings), map, SoftPorts.of(around.environment()),
+                    around.environment().getOrDefault("UDCKPT_SOFT_NET", DEFAULT_NET)));
             counters = closers.add(CountersFile.create(runtime.counters(), facts.span()));
             TranslationTable table = closers.add(TranslationTable.create(runtime.table(), tableCapacity(facts.span().count()), facts.generation()));
             numbers = new RankNumbers(facts.span(), reservedNumbers(), this::isAlive, rank -> renew(rank.number(), table));
-            control = closers.add(ControlServer.start(runtime.path(), facts.generation(), map, table, this::hostOf, numbers, connection -> { }));
+            control = closers.add(ControlServer.start(runtime.path(), facts.generation(), around.authority().apply(map), table, this::hostOf, numbers, connection -> { }));
             pmi = closers.add(openPmi(pmiState));
         } catch (IOException | RuntimeException e) {
             closers.close();
@@ -191,7 +191,7 @@ public final class Job implements AutoCloseable {
 
     private void writeJobFile(long shepherdPid) throws IOException {
         long self = ProcessHandle.current().pid();
-        new JobFile(facts.name(), facts.imageDirectory().toString(), facts.layout().ranks(), facts.command(), self, ProcessTimes.start(self),
+        new JobFile(runtime.name(), facts.imageDirectory().toString(), facts.layout().ranks(), facts.command(), self, ProcessTimes.start(self),
                 shepherdPid, shepherdPid == 0 ? 0 : ProcessTimes.start(shepherdPid), facts.generation()).write(runtime.path());
     }
 
@@ -221,7 +221,8 @@ public final class Job implements AutoCloseable {
         terminalTaken = taken;
     }
 
-    private void signal(int number) {
+    /** To all ranks of this agent. */
+    public void signal(int number) {
         try {
             if (shepherd != null) {
                 shepherd.signalAll(number);

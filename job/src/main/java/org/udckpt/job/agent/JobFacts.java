@@ -21,4 +21,9 @@ public record JobFacts(String name, Path imageDirectory, Launch launch, HostLayo
     public JobFacts {
         layout.hosts(span); // which refuses what does not fit
     }
+
+    /** The same of a job whose processes name this runtime directory. */
+    public JobFacts named(String runtime) {
+        return new JobFacts(name, imageDirectory, launch, layout, span, command, generation, runtime);
+    }
 }

@@ -12,7 +12,7 @@ import sun.misc.Signal;
 /** Passes the signals that this process gets on to the job, and names signals. */
 public final class Signals {
     public static final int SIGKILL = 9;
-    static final int SIGINT = 2;
+    public static final int SIGINT = 2;
     static final int SIGPIPE = 13;
     static final int SIGHUP = 1;
     static final int SIGQUIT = 3;

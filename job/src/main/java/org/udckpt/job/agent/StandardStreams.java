@@ -9,18 +9,18 @@ import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
 
 /** Standard output and error, which this process shares with the ranks. */
-final class StandardStreams {
+public final class StandardStreams {
     private static final int POLL = 7; // the system call
     private static final short POLLERR = 8;
 
     private StandardStreams() {}
 
     /** Whether one of them is a pipe that nobody reads any more (poll(2): POLLERR at the end that writes). */
-    static boolean readerGone() {
+    public static boolean readerGone() {
         return readerGone(1) || readerGone(2);
     }
 
-    static boolean readerGone(int descriptor) {
+    public static boolean readerGone(int descriptor) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment request = arena.allocate(8, 4); // struct pollfd: int fd; short events, revents
             request.set(JAVA_INT, 0, descriptor);

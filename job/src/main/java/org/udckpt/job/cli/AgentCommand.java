@@ -3,10 +3,10 @@ package org.udckpt.job.cli;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.util.concurrent.Callable;
+import org.udckpt.job.config.Installation;
+import org.udckpt.job.life.UnitLife;
 import org.udckpt.job.nodes.NodeAgent;
 import org.udckpt.job.nodes.UnitChoice;
-import org.udckpt.job.report.ExitCode;
-import org.udckpt.job.report.Failure;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -34,8 +34,7 @@ final class AgentCommand implements Callable<Integer> {
     @SuppressWarnings("resource") // the process's own standard input, which its ranks go on with
     public Integer call() throws InterruptedException {
         UnitChoice choice = which.unit != null ? new UnitChoice.Said(which.unit) : new UnitChoice.Numbered(which.variable, System.getenv());
-        return NodeAgent.run(new FileInputStream(FileDescriptor.in), choice, common.settings(), (specification, unit, settings, end) -> {
-            throw new Failure(ExitCode.UNSUPPORTED, "ranks on several hosts are not possible yet");
-        });
+        return NodeAgent.run(new FileInputStream(FileDescriptor.in), choice, common.settings(), (specification, unit, settings, end) ->
+                new UnitLife(Installation.find(settings), specification, unit, settings, end));
     }
 }

@@ -11,6 +11,7 @@ import org.udckpt.job.batch.LastCheckpoint;
 import org.udckpt.job.batch.SlurmAllocation;
 import org.udckpt.job.launch.RawText;
 import org.udckpt.job.life.Lives;
+import org.udckpt.job.life.OneNode;
 import org.udckpt.job.life.Onlooker;
 import org.udckpt.job.life.Restart;
 import org.udckpt.job.report.ExitCode;
@@ -73,8 +74,8 @@ final class BatchCommand implements Callable<Integer> {
             try {
                 requireSame(job, image);
                 Messages.info("job " + job.name() + " goes on from " + image.entry().directory());
-                return Lives.run(job.settings(), job.installation(), image, Relocation.NONE,
-                        () -> Restart.start(job.settings(), job.installation(), image, job.name(), null, Relocation.NONE, Onlooker.NONE));
+                return Lives.run(job.settings(), image, Relocation.NONE,
+                        () -> new OneNode(job.settings(), job.installation(), Restart.start(job.settings(), job.installation(), image, job.name(), null, Relocation.NONE, Onlooker.NONE)));
             } catch (Failure e) {
                 if (e.code() != ExitCode.CORRUPT || image.equals(images.getLast())) {
                     throw e;

@@ -1,6 +1,7 @@
 package org.udckpt.job.cli;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -10,9 +11,11 @@ import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.Launch;
 import org.udckpt.job.life.FirstLife;
 import org.udckpt.job.life.Lives;
+import org.udckpt.job.life.OneNode;
+import org.udckpt.job.life.SeveralNodes;
+import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.NodesRequest;
-import org.udckpt.job.report.ExitCode;
-import org.udckpt.job.report.Failure;
+import org.udckpt.job.nodes.Unit;
 
 /**
  * A job that can be started: all that was said of it is there and makes sense.
@@ -27,8 +30,19 @@ record NewJob(Settings settings, Installation installation, String name, Path im
     /** Runs it from its beginning; its exit code. */
     int run() throws InterruptedException {
         if (nodes.isPresent()) {
-            throw new Failure(ExitCode.UNSUPPORTED, "ranks on several hosts are not possible yet");
+            NodeJob job = new NodeJob(name, 0, units(), nodes.get().fanOut(), Path.of("").toAbsolutePath().toString(), command, environment, null);
+            return Lives.run(settings, images, () -> SeveralNodes.start(settings, installation, nodes.get().starter(), job, images, "kvs_" + name));
         }
-        return Lives.run(settings, installation, images, () -> FirstLife.start(settings, installation, name, launch, layout, command, environment));
+        return Lives.run(settings, images, () -> new OneNode(settings, installation, FirstLife.start(settings, installation, name, launch, layout, command, environment)));
+    }
+
+    private List<Unit> units() {
+        List<Unit> units = new ArrayList<>();
+        int first = 0;
+        for (HostLayout.Host host : layout.hosts()) {
+            units.add(new Unit(host.name(), host.name(), first, host.ranks()));
+            first += host.ranks();
+        }
+        return units;
     }
 }

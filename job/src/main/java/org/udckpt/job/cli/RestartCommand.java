@@ -12,6 +12,7 @@ import org.udckpt.job.debug.Debugger;
 import org.udckpt.job.launch.DeviceChoice;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.life.Lives;
+import org.udckpt.job.life.OneNode;
 import org.udckpt.job.life.Onlooker;
 import org.udckpt.job.life.Restart;
 import org.udckpt.job.metrics.MetricsOutputs;
@@ -90,7 +91,7 @@ final class RestartCommand implements Callable<Integer> {
         Installation installation = Installation.find(settings);
         Debugger debugger = debug.debugger();
         if (debugger == null) {
-            return Lives.run(settings, installation, location, relocation, () -> Restart.start(settings, installation, location, name, layout, relocation, Onlooker.NONE));
+            return Lives.run(settings, location, relocation, () -> new OneNode(settings, installation, Restart.start(settings, installation, location, name, layout, relocation, Onlooker.NONE)));
         }
         if (settings.count(Option.RESTART_ON_FAILURE) > 0) {
             Messages.info("the job is not restarted when it fails: it is in a debugger");

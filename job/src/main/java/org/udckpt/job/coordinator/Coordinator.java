@@ -132,7 +132,9 @@ public final class Coordinator {
         if (asked == null || call.op() != asked.op().ordinal()) {
             throw new IllegalStateException(call + " has ended, and " + asked + " was asked");
         }
-        calls.add(new Outcome.CallTime(asked, now - callBegun, tally));
+        Outcome.CallTime time = new Outcome.CallTime(asked, now - callBegun, tally);
+        calls.add(time);
+        owner.called(time, now);
         switch (state) {
             case PHASES -> phase(tally, now);
             case SETTLING -> {

@@ -10,6 +10,9 @@ public interface Owner {
      */
     void commit(long checkpoint, long now);
 
+    /** One call has ended, in good or bad; what follows from it is told after this. */
+    default void called(Outcome.CallTime call, long now) { }
+
     /** A checkpoint has ended, one way or the other. Another may be begun. */
     void ended(Outcome outcome, long now);
 

@@ -168,6 +168,11 @@ public final class Shepherd implements AutoCloseable {
         tell("standing " + (some ? 1 : 0));
     }
 
+    /** Ranks end with their agent: others of the job are elsewhere, which only it hears of. */
+    public void bound() {
+        tell("bound");
+    }
+
     /** To every root process (and to its process group, if it leads one). */
     public void signalAll(int signal) {
         tell("signal " + signal);

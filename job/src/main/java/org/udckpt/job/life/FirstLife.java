@@ -9,6 +9,7 @@ import org.udckpt.address.AddressMap;
 import org.udckpt.address.RankSpan;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
+import org.udckpt.job.agent.Surroundings;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
@@ -35,7 +36,7 @@ public final class FirstLife {
     public static Job start(Settings settings, Installation installation, String name, Launch launch, HostLayout layout,
             List<String> command, Map<String, String> environment) {
         JobFacts facts = new JobFacts(name, imageDirectory(settings, name), launch, layout, RankSpan.all(layout.ranks()), command.stream().map(RawText::shown).toList(), 0, null);
-        Job job = start(settings, installation, facts, command, environment, alone -> { });
+        Job job = start(settings, installation, facts, Surroundings.alone(name), command, environment, alone -> { });
         try {
             Service.open(job, installation.library());
             return job;
@@ -52,13 +53,13 @@ public final class FirstLife {
      * @param environment the user's
      * @param ready       is given the job before its first rank runs
      */
-    public static Job start(Settings settings, Installation installation, JobFacts facts, List<String> command, Map<String, String> environment, Consumer<Job> ready) {
-        Job job = new Job(settings, facts, new AddressMap(), null);
+    public static Job start(Settings settings, Installation installation, JobFacts facts, Surroundings around, List<String> command, Map<String, String> environment, Consumer<Job> ready) {
+        Job job = new Job(settings, facts, around, new AddressMap(), null);
         try {
             job.attach(Shepherd.start(installation.shepherd(), job.runtime().shepherdSocket(), job.shepherdListener()), installation.agentLibrary());
             ready.accept(job);
             RankEnvironment environments = new RankEnvironment(environment, installation, job.runtime(), facts.launch(), facts.layout(), job.hosts());
-            facts.span().ranks().forEach(rank -> spawn(job, facts.launch(), rank, command, environments));
+            facts.span().ranks().forEach(rank -> spawn(job, around.directory(), rank, command, environments));
             return job;
         } catch (IOException | RuntimeException e) {
             job.close();
@@ -66,13 +67,13 @@ public final class FirstLife {
         }
     }
 
-    private static void spawn(Job job, Launch launch, int rank, List<String> command, RankEnvironment environments) {
+    private static void spawn(Job job, Path directory, int rank, List<String> command, RankEnvironment environments) {
         Path file = job.runtime().path().resolve("rank-" + rank);
-        String pmi = switch (launch) {
+        String pmi = switch (job.facts().launch()) {
             case RANKS -> job.runtime().pmiSocket().toString();
             case TREE -> "";
         };
-        new Specification(Path.of("").toAbsolutePath(), pmi, rank == 0, command, environments.of(rank)).write(file);
+        new Specification(directory, pmi, rank == 0, command, environments.of(rank)).write(file);
         job.ranks().started(rank, job.shepherd().spawn(rank, file));
     }
 

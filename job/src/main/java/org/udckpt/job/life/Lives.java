@@ -8,13 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.function.Supplier;
-import org.udckpt.job.agent.Job;
-import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Interval;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
-import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.metrics.Tally;
 import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.Failure;
@@ -24,10 +20,14 @@ import org.udckpt.process.restore.Relocation;
 
 /** A job from its start to its end: one life, or with {@code --restart-on-failure} as many as it needs (docs/restart-on-failure.md). */
 public final class Lives {
+    /** Begins a job's first life in this process. */
+    @FunctionalInterface
+    public interface First {
+        Life begin() throws InterruptedException;
+    }
+
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
-    private final Settings settings;
-    private final Installation installation;
     private final OwnCheckpoints own;
     private final FailureStreak streak;
     private final int limit;
@@ -40,12 +40,10 @@ public final class Lives {
     private long moved = -1;
     private Relocation relocation = Relocation.NONE;
     private String name;
-    private HostLayout layout;
+    private Life life;
     private int code;
 
-    private Lives(Settings settings, Installation installation, OwnCheckpoints own, int limit) {
-        this.settings = settings;
-        this.installation = installation;
+    private Lives(OwnCheckpoints own, int limit) {
         this.own = own;
         this.limit = limit;
         this.streak = new FailureStreak(limit);
@@ -56,9 +54,9 @@ public final class Lives {
      *
      * @param directory where its checkpoints go
      */
-    public static int run(Settings settings, Installation installation, Path directory, Supplier<Job> first) throws InterruptedException {
+    public static int run(Settings settings, Path directory, First first) throws InterruptedException {
         int limit = settings.count(Option.RESTART_ON_FAILURE);
-        return limit == 0 ? once(first) : new Lives(settings, installation, OwnCheckpoints.fromNow(settings, directory), limit).run(first);
+        return limit == 0 ? once(first) : new Lives(OwnCheckpoints.fromNow(settings, directory), limit).run(settings, first);
     }
 
     /**
@@ -67,58 +65,57 @@ public final class Lives {
      * @param location what it is restarted from
      * @param relocation where its files are; in the checkpoints that it takes from then on they are there already
      */
-    public static int run(Settings settings, Installation installation, ImageLocation location, Relocation relocation, Supplier<Job> first) throws InterruptedException {
+    public static int run(Settings settings, ImageLocation location, Relocation relocation, First first) throws InterruptedException {
         int limit = settings.count(Option.RESTART_ON_FAILURE);
         if (limit == 0) {
             return once(first);
         }
-        Lives lives = new Lives(settings, installation, OwnCheckpoints.from(settings, location), limit);
+        Lives lives = new Lives(OwnCheckpoints.from(settings, location), limit);
         lives.from = new FailureStreak.Point(location.entry().id(), 0);
         lives.moved = location.entry().id();
         lives.relocation = relocation;
         lives.points.put(lives.from.id(), lives.from);
-        return lives.run(first);
+        return lives.run(settings, first);
     }
 
-    private static int once(Supplier<Job> first) throws InterruptedException {
-        try (Job job = first.get()) {
-            return job.await();
+    private static int once(First first) throws InterruptedException {
+        try (Life life = first.begin()) {
+            return life.await();
         }
     }
 
-    private int run(Supplier<Job> first) throws InterruptedException {
+    private int run(Settings settings, First first) throws InterruptedException {
         if (Interval.of(settings) instanceof Interval.Never) {
             Messages.info("no checkpoint is taken by itself (--interval): a job that fails is restarted from those that are asked for");
         }
-        Optional<Job> life = Optional.of(first.get()); // who cannot even begin has to be told why, at once
-        while (life.isPresent() && fails(life.get())) {
-            life = next();
+        life = first.begin(); // who cannot even begin has to be told why, at once
+        while (life != null && fails()) {
+            life = next().orElse(null);
         }
         return code;
     }
 
     /** Waits for the end of a life, and closes it; false when it is the last one. */
-    private boolean fails(Job job) throws InterruptedException {
-        name = job.facts().name();
-        layout = job.facts().layout();
+    private boolean fails() throws InterruptedException {
+        name = life.name();
         try {
-            code = job.await();
+            code = life.await();
         } catch (InterruptedException | RuntimeException e) {
-            job.close();
+            life.close();
             throw e;
         }
         between.begin(); // before the question: no signal falls between the two
-        if (!job.failed(code)) {
-            job.close();
+        if (!life.failed(code)) {
+            life.close();
             return false;
         }
         Tally.ofThisProcess().lifeFailed();
-        job.closeForNextLife();
+        life.closeForNextLife();
         return true;
     }
 
     /** The job's next life; empty when it has none. */
-    private Optional<Job> next() throws InterruptedException {
+    private Optional<Life> next() throws InterruptedException {
         long age = ageNow();
         while (true) {
             List<ImageLocation> complete = complete();
@@ -138,9 +135,9 @@ public final class Lives {
             }
             from = point.get();
             age = from.age(); // should it not even begin
-            Optional<Job> job = restart(location);
-            if (job.isPresent()) {
-                return job;
+            Optional<Life> next = restart(location);
+            if (next.isPresent()) {
+                return next;
             }
         }
     }
@@ -150,12 +147,12 @@ public final class Lives {
         return 128 + signal;
     }
 
-    private Optional<Job> restart(ImageLocation location) throws InterruptedException {
+    private Optional<Life> restart(ImageLocation location) throws InterruptedException {
         try {
-            Job job = Restart.start(settings, installation, location, name, layout, location.entry().id() == moved ? relocation : Relocation.NONE, Onlooker.NONE, RestartPhases.sinceNow());
+            Life next = life.again(location, location.entry().id() == moved ? relocation : Relocation.NONE);
             began = Instant.now();
-            between.awaitEnd(Duration.ZERO).ifPresent(signal -> job.end(endedBy(signal))); // it came too early for the new processes
-            return Optional.of(job);
+            between.awaitEnd(Duration.ZERO).ifPresent(signal -> next.end(endedBy(signal))); // it came too early for the new processes
+            return Optional.of(next);
         } catch (Failure e) {
             between.begin();
             Messages.error(e.getMessage(), e);

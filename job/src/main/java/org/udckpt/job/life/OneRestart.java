@@ -38,6 +38,11 @@ final class OneRestart implements AutoCloseable {
         }
     }
 
+    /** Another process has made sure of it. */
+    static OneRestart elsewhere() {
+        return new OneRestart();
+    }
+
     /** @param read the restart reads from there, and fails where it may not */
     private void lock(Path checkpoints, boolean read) {
         try {

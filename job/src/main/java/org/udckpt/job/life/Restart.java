@@ -8,12 +8,14 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.RankSpan;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
+import org.udckpt.job.agent.Surroundings;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.NewVariables;
 import org.udckpt.job.config.Option;
@@ -148,15 +150,10 @@ public final class Restart {
                 RankSpan.all(layout.ranks()), state.row().words(), state.row().generation() + 1, own.namedRuntime());
         Job job = null;
         try {
-            AddressMap addresses = own.addresses().nextLife();
-            job = new Job(settings, facts, addresses, own.pmi());
-            job.owns(reader);
-            job.attach(Shepherd.startRestoring(installation.shepherd(), job.runtime().shepherdSocket(), facts.namedRuntime(), onlooker::streams, job.shepherdListener()), installation.agentLibrary());
-            phases.reached("namespaces");
+            job = makeJob(facts, Surroundings.alone(facts.name()), own);
             Contents all = join(contents);
             phases.reached("tables");
-            ImageProcesses processes = new ImageProcesses(location.entry().name(), all.image().processes(), all.ranks());
-            Restorer.checkRights(all.image(), processes::name);
+            ImageProcesses processes = processes(all);
             if (onlooker.debugger() != null) {
                 job.owns(onlooker.debugger()).choose(processes);
                 job.terminal(onlooker.debugger()::hasTerminal);
@@ -171,6 +168,62 @@ public final class Restart {
                 job.close();
             }
             throw Failure.of("restart from " + location.entry().directory(), e);
+        }
+    }
+
+    /** The job without its ranks. */
+    private Job makeJob(JobFacts facts, Surroundings around, NodeState own) throws IOException {
+        AddressMap addresses = own.addresses().nextLife();
+        Job job = new Job(settings, facts, around, addresses, own.pmi());
+        try {
+            job.owns(reader);
+            job.attach(Shepherd.startRestoring(installation.shepherd(), job.runtime().shepherdSocket(), facts.namedRuntime(), onlooker::streams, job.shepherdListener()), installation.agentLibrary());
+            phases.reached("namespaces");
+            return job;
+        } catch (IOException | RuntimeException e) {
+            job.close();
+            throw e;
+        }
+    }
+
+    private ImageProcesses processes(Contents all) {
+        ImageProcesses processes = new ImageProcesses(reader.directory().getFileName().toString(), all.image().processes(), all.ranks());
+        Restorer.checkRights(all.image(), processes::name);
+        return processes;
+    }
+
+    /**
+     * Restores one unit of a job of several nodes; returns when its processes are there, behind closed gates, with their verbs objects made again.
+     *
+     * @param node   of the image, which is the unit's; its checkpoint is closed with the job
+     * @param facts  without the runtime directory that the processes name, which the image knows
+     * @param around the unit's
+     * @param ready  is given the job before its first rank runs
+     */
+    static RestoredUnit unit(Settings settings, Installation installation, NodeReader node, JobFacts facts, Surroundings around, Consumer<Job> ready) throws IOException, InterruptedException {
+        CompletableFuture<String> refusal = beside(Support::refusal);
+        Restart restart = new Restart(settings, installation, node, Relocation.NONE, refusal, RestartPhases.sinceNow(), Onlooker.NONE);
+        Job job = null;
+        RestartFiles files = null;
+        try {
+            restart.checkMachine();
+            NodeState own = StateTables.readNode(node, StateTables.readJob(node.checkpoint()));
+            job = restart.makeJob(facts.named(own.namedRuntime()), around, own);
+            ready.accept(job);
+            Contents all = join(restart.contents);
+            files = RestartFiles.putBackOfUnit(job, all.image(), all.memory(), node.checkpoint().directory());
+            Revival revival = restart.revive(job, all, restart.processes(all));
+            revival.rebuild();
+            return new RestoredUnit(job, files, revival);
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            restart.awaitContents();
+            if (job != null) {
+                job.close(); // processes that run already write to the files: none is left when these are put as they were
+            }
+            if (files != null) {
+                files.close();
+            }
+            throw e;
         }
     }
 
@@ -223,6 +276,22 @@ public final class Restart {
     }
 
     private void restore(Job job, Contents all, ImageProcesses processes) throws IOException, InterruptedException {
+        Revival revival = revive(job, all, processes);
+        try {
+            revival.all();
+            if (!revival.connections().isEmpty()) {
+                phases.reached("verbs");
+            }
+        } catch (RuntimeException e) {
+            if (!onlooker.patient() || !job.ranks().ending()) { // who ends a rank in the debugger wants no more than that
+                throw e;
+            }
+        }
+        revival.follow();
+    }
+
+    /** The processes are there, and those that had a verbs device wait behind their gates. */
+    private Revival revive(Job job, Contents all, ImageProcesses processes) throws IOException, InterruptedException {
         JobImage image = all.image();
         int libraries = (int) image.objects().stream().filter(KernelObject.AgentConnection.class::isInstance).count();
         job.expect(RankRow.numbered(all.ranks()));
@@ -239,27 +308,14 @@ public final class Restart {
                 job.ranks().started(process.rank(), hostPids.get(process.pid()));
             }
         }
-        if (libraries > 0 && awaitLibraries(job, libraries, arrival)) {
-            long downtime = Math.max(0, System.currentTimeMillis() * 1_000_000L - image.clocks().realtimeNs());
-            rebuild(job, downtime, arrival);
-            phases.reached("verbs");
-        }
-        arrival.follow();
+        boolean there = libraries > 0 && awaitLibraries(job, libraries, arrival);
+        long downtime = Math.max(0, System.currentTimeMillis() * 1_000_000L - image.clocks().realtimeNs());
+        return new Revival(job, there ? restored(job) : List.of(), downtime, onlooker.patient() ? FOR_EVER : settings.duration(Option.REBUILD_TIMEOUT), arrival);
     }
 
     /** What a debugger touches must be there, and what is written before the start: the kernel does not let them wait for memory (docs/lazy-restart.md). */
     private long lazyFrom(boolean pinned) {
         return onlooker.patient() || !NewVariables.of(settings).isEmpty() ? Long.MAX_VALUE : MemoryArrival.least(settings, pinned, refusal.join());
-    }
-
-    private void rebuild(Job job, long downtime, MemoryArrival arrival) {
-        try {
-            Rebuild.all(job, restored(job), downtime, onlooker.patient() ? FOR_EVER : settings.duration(Option.REBUILD_TIMEOUT), arrival);
-        } catch (RuntimeException e) {
-            if (!onlooker.patient() || !job.ranks().ending()) { // who ends a rank in the debugger wants no more than that
-                throw e;
-            }
-        }
     }
 
     /** Not those that opened their first device a moment ago, in this life. */

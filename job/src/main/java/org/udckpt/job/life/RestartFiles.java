@@ -36,8 +36,16 @@ final class RestartFiles implements AutoCloseable {
 
     /** @param checkpoint its directory */
     static RestartFiles putBack(Job job, JobImage image, List<MemorySource> memory, Path checkpoint) {
+        return putBack(job, image, memory, checkpoint, OneRestart.of(checkpoint.getParent(), Tiers.of(job.settings())));
+    }
+
+    /** Those of a unit of a job of several nodes, whose lead sees to it that there is one restart. */
+    static RestartFiles putBackOfUnit(Job job, JobImage image, List<MemorySource> memory, Path checkpoint) {
+        return putBack(job, image, memory, checkpoint, OneRestart.elsewhere());
+    }
+
+    private static RestartFiles putBack(Job job, JobImage image, List<MemorySource> memory, Path checkpoint, OneRestart alone) {
         goOnSaving(job, image);
-        OneRestart alone = OneRestart.of(checkpoint.getParent(), Tiers.of(job.settings()));
         try {
             Rollback rollback = Rollback.prepare(image, memory, new RollbackRequest(checkpoint.getFileName().toString(), job.settings().keepsRolledBack(), JobFiles.foreign(job), "",
                     CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid()).identities()));

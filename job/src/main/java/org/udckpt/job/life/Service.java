@@ -10,6 +10,7 @@ import org.udckpt.job.checkpoint.Checkpointer;
 import org.udckpt.job.checkpoint.HugePageRepair;
 import org.udckpt.job.checkpoint.Periodic;
 import org.udckpt.job.checkpoint.Pruning;
+import org.udckpt.job.checkpoint.UnitCheckpoints;
 import org.udckpt.job.config.Interval;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.metrics.JobMetrics;
@@ -50,6 +51,18 @@ final class Service {
             job.owns(Periodic.start(checkpointer, interval));
         }
         // Not beside memory that comes in: no checkpoint can be taken before that has ended.
+        job.filling().filled().thenRun(() -> Thread.ofPlatform().daemon().name("rehearsal").start(() -> rehearse(library)));
+    }
+
+    /** The same for a unit of a job of several nodes, whose checkpoints are asked for elsewhere. */
+    static void openUnit(Job job, UnitCheckpoints checkpoints, Path library) throws IOException {
+        HugePageRepair hugePages = job.owns(new HugePageRepair(job));
+        hugePages.start(checkpoints::busy);
+        checkpoints.onCommitted(hugePages::ask);
+        if (job.filling().bytes() > 0) {
+            job.filling().filled().thenRun(hugePages::ask); // it came in by small pages
+        }
+        job.open(new UnitCommands(job, checkpoints));
         job.filling().filled().thenRun(() -> Thread.ofPlatform().daemon().name("rehearsal").start(() -> rehearse(library)));
     }
 

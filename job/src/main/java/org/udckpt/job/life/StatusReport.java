@@ -12,6 +12,8 @@ import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobProcess;
 import org.udckpt.job.agent.JobRanks;
 import org.udckpt.job.checkpoint.Checkpointer;
+import org.udckpt.job.checkpoint.LifeStatistics;
+import org.udckpt.job.checkpoint.UnitCheckpoints;
 import org.udckpt.job.tiers.Drain;
 
 /** The agent's part of {@code status --json}: everything but the counters, which anyone reads from shared memory. */
@@ -21,13 +23,23 @@ final class StatusReport {
     private StatusReport() {}
 
     static ObjectNode of(Job job, Checkpointer checkpointer, Optional<Drain> drain) {
-        ObjectNode node = JSON.createObjectNode();
-        node.put("name", job.facts().name());
-        node.put("dir", job.imageDirectory().toString());
-        node.put("state", checkpointer.state());
+        ObjectNode node = begin(job, checkpointer.state());
         checkpointer.writing().ifPresent(progress -> progress.describe(node.putObject("write")));
         drain.ifPresent(running -> running.state().describe(node.putObject("drain").put("tiers", running.tiers().format())));
-        checkpointer.statistics().describe(node.putObject("checkpoints"));
+        return ranks(job, checkpointer.statistics(), node);
+    }
+
+    /** The same of a unit of a job of several nodes. */
+    static ObjectNode of(Job job, UnitCheckpoints checkpoints) {
+        return ranks(job, checkpoints.statistics(), begin(job, checkpoints.state()).put("unit_of", job.facts().name()));
+    }
+
+    private static ObjectNode begin(Job job, String state) {
+        return JSON.createObjectNode().put("name", job.runtime().name()).put("dir", job.imageDirectory().toString()).put("state", state);
+    }
+
+    private static ObjectNode ranks(Job job, LifeStatistics statistics, ObjectNode node) {
+        statistics.describe(node.putObject("checkpoints"));
         node.put("generation", job.facts().generation());
         if (job.filling().bytes() > 0) {
             node.putObject("lazy").put("bytes", job.filling().bytes()).put("missing", job.filling().missing());

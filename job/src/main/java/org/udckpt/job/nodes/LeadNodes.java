@@ -40,7 +40,7 @@ public final class LeadNodes implements AutoCloseable {
         this.part = part;
         endpoint = new Endpoint(0, job.nodes(), bind, credential, loop, Limits.usual());
         rendezvous = new Rendezvous(job, endpoint);
-        NoRanks ranks = new NoRanks(loop);
+        NoRanks ranks = new NoRanks(loop, part::counts);
         NodePart root = new NodePart(0, life, new Tree(job.nodes(), job.fanOut()), timing, Budgets.USUAL, endpoint, ranks, part, System.nanoTime());
         ranks.of(root);
         root.whenLost(endpoint::forget);

@@ -17,6 +17,9 @@ public interface LeadPart extends Owner {
      */
     void agentsEnded(List<Integer> units, String reason, long now);
 
+    /** For DRAIN: messages of its own parts that begin and that end here, see {@link LeadPmi#counts}. */
+    long[] counts();
+
     /** The lead's own node has failed: nothing can be asked of the agents any more. */
     void failed(Throwable cause);
 }

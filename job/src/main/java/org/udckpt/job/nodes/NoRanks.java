@@ -1,5 +1,6 @@
 package org.udckpt.job.nodes;
 
+import java.util.function.Supplier;
 import org.udckpt.job.coordinator.NodePart;
 import org.udckpt.job.coordinator.Op;
 import org.udckpt.job.coordinator.Ranks;
@@ -8,10 +9,13 @@ import org.udckpt.job.coordinator.Request;
 /** Of the lead's node, which has none: whatever is asked of it is done. */
 final class NoRanks implements Ranks {
     private final NodeThread thread;
+    private final Supplier<long[]> counts;
     private NodePart part;
 
-    NoRanks(NodeThread thread) {
+    /** @param counts what the lead says to DRAIN, see {@link LeadPart#counts} */
+    NoRanks(NodeThread thread, Supplier<long[]> counts) {
         this.thread = thread;
+        this.counts = counts;
     }
 
     void of(NodePart own) {
@@ -20,8 +24,7 @@ final class NoRanks implements Ranks {
 
     @Override
     public void begin(Request request, long now) {
-        long[] counts = request.op() == Op.DRAIN ? new long[2] : new long[0]; // it has sent nothing, and nothing is for it
-        thread.execute(then -> part.participant().done(request, null, counts, then));
+        thread.execute(then -> part.participant().done(request, null, request.op() == Op.DRAIN ? counts.get() : new long[0], then));
     }
 
     @Override

@@ -34,7 +34,6 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
     private static final int TRIES = 4;
     private static final long PAUSE_MS = 50;
 
-    private final AddressMap own;
     private final NodeThread thread;
     private final AddressShelf shelf;
     private final NodePart part;
@@ -42,23 +41,27 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
     /** Of the node's thread: who waits for what was asked. */
     private final Map<Integer, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
     private final Map<Integer, Long> keys = new HashMap<>();
+    private volatile AddressMap own;
 
     /**
      * Before the node's first message.
      *
      * @param file where the shelf's table is made, see {@link AddressShelf}
      */
-    public NodeAuthority(AddressMap own, NodePart part, NodeThread thread, Path file) {
-        this.own = own;
-        this.thread = thread;
-        this.part = part;
-        this.shelf = new AddressShelf(file, ROOM, own.generation());
+    public NodeAuthority(NodeHandle node, NodeJob job, Path file) {
+        this.thread = node.thread();
+        this.part = node.part();
+        this.shelf = new AddressShelf(file, ROOM, job.generation());
         this.exchange = part.addresses(shelf, this);
+        if (job.image() == null) {
+            thread.execute(exchange::complete); // there is nothing to gather: endpoints are told as they are made
+        }
     }
 
-    /** This life has no exchange of tables: endpoints are told as they are made. */
-    public void firstLife() {
-        thread.execute(exchange::complete);
+    /** Before anybody asks for anything: what this node's ranks have. */
+    public NodeAuthority of(AddressMap map) {
+        own = map;
+        return this;
     }
 
     @Override

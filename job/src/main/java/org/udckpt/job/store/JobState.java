@@ -1,10 +1,16 @@
 package org.udckpt.job.store;
 
+import java.util.List;
 import org.udckpt.job.agent.JobFacts;
 import org.udckpt.job.launch.HostLayout;
 
 /** What must go with the processes and is the whole job's. */
 public record JobState(JobRow row, HostLayout layout) {
+    /** Of a job of several agents: each knows its own runtime directory. @param layout its virtual hosts. @param command words, the program first */
+    public static JobState of(String name, HostLayout layout, List<String> command, int generation, String pmiName) {
+        return new JobState(new JobRow(name, layout.format(), JobRow.command(command), generation, pmiName, ""), layout);
+    }
+
     /**
      * @param pmiName of the key-value space
      * @param namedRuntime of the first life; see {@link JobRow}

@@ -1,0 +1,22 @@
+package org.udckpt.job.agent;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.function.Function;
+import org.udckpt.address.AddressAuthority;
+import org.udckpt.address.AddressMap;
+
+/**
+ * What a job finds around it.
+ *
+ * @param runtime     name of its runtime directory
+ * @param directory   the working directory of its first processes, absolute
+ * @param environment the user's
+ * @param authority   who knows the addresses, given those of the job's own processes
+ */
+public record Surroundings(String runtime, Path directory, Map<String, String> environment, Function<AddressMap, AddressAuthority> authority) {
+    /** Of a job that has one agent, in its user's terminal. */
+    public static Surroundings alone(String job) {
+        return new Surroundings(job, Path.of("").toAbsolutePath(), System.getenv(), map -> map);
+    }
+}

@@ -1,0 +1,15 @@
+package org.udckpt.job.checkpoint;
+
+/** The coordinator of a job of several nodes, as whoever takes its checkpoints has it. From any thread; returns at once. */
+public interface Agreement {
+    /**
+     * Begins a checkpoint.
+     *
+     * @param number its own
+     * @param order  what the nodes must know of the image
+     */
+    void checkpoint(long number, String order);
+
+    /** The manifest is there. @param failure why it certainly is not, or null */
+    void manifest(long number, String failure);
+}

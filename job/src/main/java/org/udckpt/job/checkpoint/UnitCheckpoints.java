@@ -1,0 +1,186 @@
+package org.udckpt.job.checkpoint;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.manifest.PartReport;
+import org.udckpt.image.write.PageHistory;
+import org.udckpt.image.write.PartOrder;
+import org.udckpt.image.write.PartWriter;
+import org.udckpt.image.write.Phase;
+import org.udckpt.image.write.WriteMeter;
+import org.udckpt.image.write.WriterOptions;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.ImageProcesses;
+import org.udckpt.job.store.RankRow;
+import org.udckpt.process.capture.CaptureFailed;
+import org.udckpt.process.files.HotFiles;
+
+/**
+ * A unit's part of the checkpoints of a job of several nodes: what the coordinator asks for, phase by phase (docs/coordination.md). One thread at a time, but
+ * for {@link #cancel}. Whatever has failed, {@link #abort} lets the ranks run and removes what was written.
+ */
+public final class UnitCheckpoints {
+    private final Job job;
+    private final int unit;
+    private final String host;
+    private final WriterOptions options;
+    private final HotFiles hot = new HotFiles();
+    private final LifeStatistics statistics = new LifeStatistics();
+    private final FileNumbers files = new FileNumbers();
+    private final Stopwatch watch = new Stopwatch(message -> { });
+    private PartOrder order;
+    private WriteMeter meter;
+    private PartWriter part;
+    private Halt halt;
+    private volatile Frozen frozen;
+    private long traffic;
+    private PageHistory pages;
+    private volatile Phase phase;
+    private volatile Runnable committed = () -> { };
+
+    /**
+     * @param unit    its number in images
+     * @param host    the unit's name, for people
+     * @param options of its images, as the lead has them
+     */
+    public UnitCheckpoints(Job job, int unit, String host, WriterOptions options) {
+        this.job = job;
+        this.unit = unit;
+        this.host = host;
+        this.options = options;
+    }
+
+    /** Whether a checkpoint is under way here. */
+    public boolean busy() {
+        return phase != null;
+    }
+
+    /** "running", or the phase that is under way. */
+    public String state() {
+        Phase now = phase;
+        return now == null ? "running" : now.name().toLowerCase(java.util.Locale.ROOT);
+    }
+
+    /** Of this unit's life. */
+    public LifeStatistics statistics() {
+        return statistics;
+    }
+
+    /** The gates are closed. What is wrong with the image's directory is known before. */
+    public void suspend(PartOrder asked) throws IOException {
+        phase = Phase.SUSPEND;
+        order = asked;
+        meter = new WriteMeter();
+        part = PartWriter.open(order, unit, host, options.withMeter(meter), pages);
+        halt = new Halt(job, hot);
+        watch.start();
+        halt.suspend();
+        watch.ended(Phase.SUSPEND);
+    }
+
+    /** What these ranks have sent has arrived. */
+    public void settle() {
+        phase = Phase.DRAIN;
+        halt.settle();
+    }
+
+    /** From here on PMI must be silent, or there is no copy. */
+    public void quiet() {
+        traffic = job.pmi().traffic();
+    }
+
+    /** All ranks of the job have settled: copies are made. @throws Failure 75 when it may succeed another time */
+    public void snapshot() throws IOException {
+        boolean silent = halt.silence();
+        watch.ended(Phase.DRAIN);
+        phase = Phase.SNAPSHOT;
+        if (!silent) {
+            throw new Failure(ExitCode.BUSY, "a process has opened its first verbs device meanwhile");
+        }
+        try {
+            frozen = halt.snapshot(traffic);
+        } catch (CaptureFailed e) {
+            throw new Failure(ExitCode.BUSY, e.getMessage(), e);
+        }
+        watch.ended(Phase.SNAPSHOT);
+        if (frozen == null) {
+            throw new Failure(ExitCode.BUSY, "the ranks were talking to their process manager (MPI_Init, MPI_Finalize)");
+        }
+    }
+
+    /** The ranks run. */
+    public void resume() {
+        phase = Phase.RESUME;
+        Map<Integer, Long> waited = halt.resume();
+        waited.forEach((rank, time) -> watch.record(Phase.RESUME, rank, time));
+        watch.lap();
+        frozen = frozen.withTimes(watch.times());
+        statistics.stopped(frozen.times());
+        frozen.capture().cut().forEach(connection -> Messages.warn(connection + ": closed in the image"));
+        halt = null;
+    }
+
+    /** The part is durable. */
+    public PartReport write() throws IOException {
+        phase = Phase.WRITE;
+        List<RankRow> ranks = frozen.ranks(job.facts().launch());
+        ImageProcesses processes = new ImageProcesses(order.directory().getFileName().toString(), frozen.capture().image().processes(), ranks);
+        NodeImage image = NodeImage.begin(part.node(), frozen, ranks, files, new LiveWrite(meter, processes, frozen.capture().sources()));
+        image.writeAgent();
+        image.finish();
+        PartReport report = part.finish();
+        frozen.close();
+        frozen = null;
+        return report;
+    }
+
+    /** The part belongs to a checkpoint. */
+    public void commit() throws IOException {
+        pages = part.pages();
+        statistics.complete(meter);
+        part.close();
+        part = null;
+        phase = null;
+        committed.run();
+    }
+
+    /** What is run after each commit. */
+    public void onCommitted(Runnable action) {
+        committed = action;
+    }
+
+    /** A write that is under way fails soon: its snapshots go away. From any thread. */
+    public void cancel() {
+        Frozen now = frozen;
+        if (now != null && phase == Phase.WRITE) {
+            now.close();
+        }
+    }
+
+    /** There is no checkpoint: the ranks run, nothing is left. */
+    public void abort() throws IOException {
+        if (halt != null) {
+            halt.close();
+            halt = null;
+        }
+        if (frozen != null) {
+            frozen.close();
+            frozen = null;
+        }
+        phase = null;
+        if (part != null) {
+            PartWriter failed = part;
+            part = null;
+            try {
+                failed.close(); // its files go with the checkpoint's directory, which is the lead's
+            } catch (ImageError e) {
+                Messages.debugTrace("closing the part of a checkpoint that is not to be", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+package org.udckpt.job.life;
+
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.udckpt.job.checkpoint.Agreement;
+import org.udckpt.job.checkpoint.LeadCheckpoints;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.coordinator.Coordinator;
+import org.udckpt.job.coordinator.Op;
+import org.udckpt.job.coordinator.Outcome;
+import org.udckpt.job.exchange.News;
+import org.udckpt.job.nodes.LeadAddresses;
+import org.udckpt.job.nodes.LeadNodes;
+import org.udckpt.job.nodes.LeadPart;
+import org.udckpt.job.nodes.LeadPmi;
+import org.udckpt.job.nodes.NodeHandle;
+import org.udckpt.job.nodes.NodeJob;
+import org.udckpt.job.nodes.Note;
+import org.udckpt.job.nodes.Starter;
+import org.udckpt.job.report.CodedText;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.runtime.RuntimeDirectory;
+import org.udckpt.job.tree.MalformedMessage;
+import org.udckpt.job.tree.Tally;
+import org.udckpt.job.tree.Timing;
+
+/**
+ * A life of a job of several nodes, as its lead has it: begins it through the coordinator, hears of its ranks' ends, and ends it where a node is lost. All
+ * of {@link LeadPart} and {@link News.Reader} comes in the node's thread, but for {@link #joined} and {@link #failed}.
+ */
+final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable {
+    /** What the job's ranks have exited with, or'ed, and what was decided instead. */
+    private static final class ExitCodes {
+        private int own;
+        private OptionalInt decided = OptionalInt.empty();
+
+        void decide(int code) {
+            decided = decided.isPresent() ? decided : OptionalInt.of(code); // the first reason is the cause of the others
+        }
+
+        int code() {
+            return decided.orElse(own);
+        }
+    }
+
+    private final NodeJob job;
+    private final LeadCheckpoints checkpoints;
+    private final CompletableFuture<Void> begun = new CompletableFuture<>();
+    private final CompletableFuture<Integer> end = new CompletableFuture<>();
+    private final BitSet endedUnits = new BitSet();
+    private final ExitCodes codes = new ExitCodes();
+    private final Path shelf;
+    private NodeHandle node;
+    private News news;
+    private LeadAddresses addresses;
+    private LeadPmi pmi;
+    private boolean ending;
+    private LeadNodes nodes;
+
+    private LeadLife(Settings settings, NodeJob job, Path images, Map<String, String> labels, LeadCheckpoints.JobTables tables) {
+        this.job = job;
+        this.shelf = RuntimeDirectory.base(settings).resolve(job.name() + ".shelf");
+        this.checkpoints = new LeadCheckpoints(job.name(), job.units().size(), job.ranks(), labels, settings, images, this, tables);
+    }
+
+    /**
+     * Returns when all ranks run.
+     *
+     * @param images where its checkpoints go, absolute
+     * @param labels of them
+     * @param tables what the lead writes into them
+     * @throws Failure with what kept it from beginning; nothing is left then
+     */
+    static LeadLife start(Settings settings, Starter starter, NodeJob job, Path images, Map<String, String> labels, LeadCheckpoints.JobTables tables) throws InterruptedException {
+        LeadLife life = new LeadLife(settings, job, images, labels, tables);
+        life.nodes = LeadNodes.start(settings, starter, job, Timing.USUAL, life);
+        try {
+            life.node.thread().execute(now -> life.coordinator().start(now, Op.START, job.image() == null ? new Op[0] : new Op[] {Op.EXCHANGE, Op.CONNECT, Op.OPEN}));
+            life.begun.get();
+            return life;
+        } catch (ExecutionException e) {
+            life.close();
+            throw Failure.of("starting job " + job.name(), e.getCause());
+        } catch (InterruptedException | RuntimeException e) {
+            life.close();
+            throw e;
+        }
+    }
+
+    LeadCheckpoints checkpoints() {
+        return checkpoints;
+    }
+
+    NodeJob job() {
+        return job;
+    }
+
+    private Coordinator coordinator() {
+        return node.part().coordinator();
+    }
+
+    /** Waits for the end of all ranks; the job's exit code. */
+    int await() throws InterruptedException {
+        try {
+            return end.get();
+        } catch (ExecutionException e) {
+            throw Failure.of("job " + job.name(), e.getCause());
+        }
+    }
+
+    /** Passes a signal on to all ranks. From any thread. */
+    void signal(int number) {
+        node.thread().execute(now -> news.toAll(new Note.Signal(number).encode(), now));
+    }
+
+    /** Ends the job with this code. From any thread. */
+    void end(int code) {
+        node.thread().execute(now -> {
+            codes.decide(code);
+            endAll(now);
+        });
+    }
+
+    private void endAll(long now) {
+        if (!ending) {
+            ending = true;
+            checkpoints.impossible("it is being ended");
+            coordinator().end(now);
+        }
+    }
+
+    @Override
+    public void joined(NodeHandle handle) {
+        node = handle;
+        news = handle.part().news(this);
+        addresses = new LeadAddresses(handle, job, shelf);
+        pmi = new LeadPmi(handle);
+    }
+
+    @Override
+    public void started(Tally tally, long now) {
+        if (tally.failure() == null) {
+            begun.complete(null);
+            return;
+        }
+        Failure failure = CodedText.parse("", tally.failure().text(), ExitCode.INTERNAL);
+        String where = tally.failure().node() == 0 ? "" : unit(tally.failure().node()) + ": ";
+        begun.completeExceptionally(new Failure(failure.code(), where + failure.getMessage(), failure));
+    }
+
+    private String unit(int number) {
+        var unit = job.units().get(NodeJob.unit(number));
+        return unit.name().equals(unit.host()) ? "host " + unit.host() : unit.name() + " on host " + unit.host();
+    }
+
+    @Override
+    public void fromNode(int from, byte[] bytes, long now) throws MalformedMessage {
+        switch (Note.decode(bytes)) {
+            case Note.Report report -> {
+                if (report.part().node().index() != NodeJob.unit(from)) {
+                    throw new MalformedMessage("node " + from + " reports a part of node " + report.part().node().index() + " of an image");
+                }
+                checkpoints.report(report.part());
+            }
+            case Note.Ends ends -> {
+                if (!ending) {
+                    Messages.error(ends.why() + (job.units().size() > 1 ? "; ending the ranks on the other hosts" : ""), null);
+                }
+                ends.code().ifPresent(codes::decide);
+                endAll(now);
+            }
+            case Note.Ended ended -> {
+                codes.own |= ended.code();
+                endedUnits.set(NodeJob.unit(from));
+                checkpoints.impossible("ranks have ended: it is too late for a checkpoint");
+                if (endedUnits.cardinality() == job.units().size()) {
+                    endAll(now);
+                }
+            }
+            case Note.Signal signal -> throw new MalformedMessage("node " + from + " signals all");
+        }
+    }
+
+    @Override
+    public void fromRoot(byte[] note, long now) throws MalformedMessage {
+        throw new MalformedMessage("a note of the root for itself");
+    }
+
+    @Override
+    public void commit(long checkpoint, long now) {
+        checkpoints.commit(checkpoint);
+    }
+
+    @Override
+    public void called(Outcome.CallTime call, long now) {
+        checkpoints.called(call);
+    }
+
+    @Override
+    public void ended(Outcome outcome, long now) {
+        checkpoints.ended(outcome);
+    }
+
+    @Override
+    public void jobEnded(Tally tally, long now) {
+        end.complete(codes.code());
+        begun.completeExceptionally(new Failure(ExitCode.INTERNAL, "job " + job.name() + " ended before it had begun"));
+    }
+
+    @Override
+    public void lost(int number, long now) {
+        failed(unit(number) + " has not been heard of for too long", now);
+    }
+
+    @Override
+    public void agentsEnded(List<Integer> units, String reason, long now) {
+        failed(reason, now);
+    }
+
+    /** MPI has no way to go on without some of its ranks. */
+    private void failed(String why, long now) {
+        if (!ending) {
+            Messages.error(why + "; ending the job", null);
+        }
+        codes.decide(ExitCode.IO.value());
+        endAll(now);
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+        Failure failure = Failure.of("the lead of job " + job.name(), cause instanceof Exception e ? e : new IllegalStateException(cause));
+        begun.completeExceptionally(failure);
+        end.completeExceptionally(failure);
+    }
+
+    @Override
+    public void checkpoint(long number, String order) {
+        node.thread().execute(now -> {
+            if (coordinator().isReady() && !ending) {
+                coordinator().checkpoint(number, order, now);
+            } else {
+                checkpoints.ended(new Outcome(number, false, ExitCode.BUSY.value() + " the nodes are still busy with what came before", List.of()));
+            }
+        });
+    }
+
+    @Override
+    public void manifest(long number, String failure) {
+        node.thread().execute(now -> coordinator().manifest(number, failure, now));
+    }
+
+    @Override
+    public long[] counts() {
+        return pmi.counts();
+    }
+
+    /** All agents end; a checkpoint that is under way has ended before. */
+    @Override
+    public void close() {
+        nodes.close();
+        addresses.close();
+    }
+}

@@ -1,0 +1,32 @@
+package org.udckpt.job.life;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.file.Path;
+import org.udckpt.job.checkpoint.LeadCheckpoints;
+import org.udckpt.job.nodes.NodeJob;
+import org.udckpt.job.nodes.Unit;
+
+/** The lead's part of {@code status --json}: where the ranks are. Their processes, endpoints and counters are told on their hosts, by their units' names. */
+final class LeadStatus {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private LeadStatus() {}
+
+    static ObjectNode of(NodeJob job, Path images, LeadCheckpoints checkpoints) {
+        ObjectNode node = JSON.createObjectNode().put("name", job.name()).put("dir", images.toString()).put("state", checkpoints.state());
+        checkpoints.statistics().describe(node.putObject("checkpoints"));
+        node.put("generation", job.generation());
+        ArrayNode ranks = node.putArray("ranks");
+        ArrayNode units = node.putArray("units");
+        for (Unit unit : job.units()) {
+            units.addObject().put("name", unit.name()).put("host", unit.host()).put("first", unit.first()).put("count", unit.count());
+            for (int rank = unit.first(); rank < unit.first() + unit.count(); rank++) {
+                ranks.addObject().put("rank", rank).put("host", unit.host()).put("unit", unit.name()).putArray("endpoints");
+            }
+        }
+        node.putArray("processes");
+        return node;
+    }
+}

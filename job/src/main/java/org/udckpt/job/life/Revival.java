@@ -1,0 +1,73 @@
+package org.udckpt.job.life;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Function;
+import org.udckpt.address.Gid;
+import org.udckpt.address.HostAddress;
+import org.udckpt.job.agent.Job;
+import org.udckpt.ud.LibraryConnection;
+import org.udckpt.ud.Message;
+
+/**
+ * Restored processes that wait behind their gates: gives each its verbs objects again, on this life's addresses, and then opens all gates. Where the job has
+ * ranks elsewhere, all of them take a step before any takes the next.
+ *
+ * @param connections the processes that had the library at the checkpoint
+ * @param downtimeNs  wall-clock time since then
+ * @param arrival     what their memory comes in with
+ */
+record Revival(Job job, List<LibraryConnection> connections, long downtimeNs, Duration timeout, MemoryArrival arrival) {
+    /** Returns when all ranks may send. */
+    void all() {
+        rebuild();
+        connect();
+        open();
+    }
+
+    /** Objects are made again, and the addresses of queue pairs are told. */
+    void rebuild() {
+        join(connection -> connection.rebuild(order(connection), timeout));
+    }
+
+    /** The peers' addresses are known: reliable connections are made again. */
+    void connect() {
+        join(connection -> connection.connect(timeout));
+    }
+
+    /** The peers are connected: all may send. */
+    void open() {
+        join(connection -> connection.resume(timeout));
+    }
+
+    /** From now on the job runs by itself. */
+    void follow() {
+        arrival.follow();
+    }
+
+    private Message.Rebuild order(LibraryConnection connection) {
+        int place = job.placeOf(connection);
+        HostAddress host = job.hosts().of(place);
+        return new Message.Rebuild(0, job.facts().generation(), host.lid(), host.lids(), host.qpnFirst(), host.qpnLast(), downtimeNs, Gid.ZERO, job.hosts().device(place),
+                job.runtime().path().toString());
+    }
+
+    private <T> void join(Function<LibraryConnection, CompletableFuture<T>> command) {
+        List<CompletableFuture<T>> asked = new ArrayList<>();
+        connections.forEach(connection -> asked.add(command.apply(connection)));
+        RuntimeException first = null;
+        for (CompletableFuture<T> answer : asked) {
+            try {
+                arrival.await(answer);
+            } catch (CompletionException e) {
+                first = first != null ? first : e.getCause() instanceof RuntimeException cause ? cause : e;
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+}

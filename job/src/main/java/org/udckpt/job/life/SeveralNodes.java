@@ -1,0 +1,177 @@
+package org.udckpt.job.life;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.OptionalInt;
+import org.udckpt.job.agent.AskedEnd;
+import org.udckpt.job.agent.Signals;
+import org.udckpt.job.agent.StandardStreams;
+import org.udckpt.job.checkpoint.LeadCheckpoints;
+import org.udckpt.job.checkpoint.Periodic;
+import org.udckpt.job.command.CommandServer;
+import org.udckpt.job.config.Installation;
+import org.udckpt.job.config.Interval;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.launch.Launch;
+import org.udckpt.job.launch.RawText;
+import org.udckpt.job.nodes.NodeJob;
+import org.udckpt.job.nodes.Starter;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.runtime.JobFile;
+import org.udckpt.job.runtime.ProcessTimes;
+import org.udckpt.job.runtime.RuntimeDirectory;
+import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.JobState;
+import org.udckpt.job.store.StateTables;
+import org.udckpt.process.restore.Relocation;
+
+/** A life of a job on several hosts, in the process that its user started: its lead, what other commands find of it, and the user's signals. */
+public final class SeveralNodes implements Life, CommandServer.Handler {
+    private static final int FORCED_CODE = 128 + Signals.SIGINT; // as shells have it for a command that ^C ended
+
+    private final Settings settings;
+    private final Installation installation;
+    private final Starter starter;
+    private final NodeJob job;
+    private final Path images;
+    private final String pmiName;
+    private final RuntimeDirectory runtime;
+    private final AskedEnd askedEnd = new AskedEnd();
+    private LeadLife lead;
+    private CommandServer commands;
+    private Periodic periodic;
+    private boolean interrupted;
+
+    private SeveralNodes(Settings settings, Installation installation, Starter starter, NodeJob job, Path images, String pmiName) {
+        this.settings = settings;
+        this.installation = installation;
+        this.starter = starter;
+        this.job = job;
+        this.images = images;
+        this.pmiName = pmiName;
+        this.runtime = RuntimeDirectory.create(settings, job.name());
+    }
+
+    /**
+     * Returns when all ranks run.
+     *
+     * @param images  where its checkpoints go, absolute
+     * @param pmiName of PMI's key-value space, the same in all lives
+     */
+    public static SeveralNodes start(Settings settings, Installation installation, Starter starter, NodeJob job, Path images, String pmiName) throws InterruptedException {
+        SeveralNodes life = new SeveralNodes(settings, installation, starter, job, images, pmiName);
+        try {
+            life.begin();
+            return life;
+        } catch (IOException | RuntimeException e) {
+            life.close();
+            throw Failure.of("starting job " + job.name(), e);
+        } catch (InterruptedException e) {
+            life.close();
+            throw e;
+        }
+    }
+
+    private void begin() throws IOException, InterruptedException {
+        long self = ProcessHandle.current().pid();
+        new JobFile(job.name(), images.toString(), job.ranks(), job.command().stream().map(RawText::shown).toList(), self, ProcessTimes.start(self), 0, 0, job.generation()).write(runtime.path());
+        JobState state = JobState.of(job.name(), layout(), job.command().stream().map(RawText::shown).toList(), job.generation(), pmiName);
+        Map<String, String> labels = Map.of("job", job.name(), "program", state.row().program(), "generation", Integer.toString(job.generation()), Launch.LABEL, Launch.RANKS.word());
+        lead = LeadLife.start(settings, starter, job, images, labels, (writer, stops) -> {
+            StateTables.write(writer, state);
+            StateTables.write(writer, stops);
+        });
+        Signals.forward(installation.agentLibrary(), this::signal);
+        commands = CommandServer.start(runtime.commandSocket(), this);
+        Interval interval = Interval.of(settings);
+        if (!(interval instanceof Interval.Never)) {
+            periodic = Periodic.start(lead.checkpoints(), interval);
+        }
+    }
+
+    /** The virtual hosts, as the ranks see them. */
+    private HostLayout layout() {
+        return new HostLayout(job.units().stream().map(unit -> new HostLayout.Host(unit.name(), unit.count())).toList());
+    }
+
+    /** As under mpiexec, the second ^C is no question any more: the job may catch the first. */
+    private synchronized void signal(int number) {
+        askedEnd.signal(number);
+        if (number != Signals.SIGINT) {
+            lead.signal(number);
+        } else if (!interrupted) {
+            interrupted = true;
+            Messages.info("INT (^C) was sent to the ranks; once more ends the job by force");
+            lead.signal(number);
+        } else {
+            Messages.error("INT (^C) came again: ending the job by force", null);
+            lead.end(FORCED_CODE);
+        }
+    }
+
+    @Override
+    public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end) {
+        String id = lead.checkpoints().take(progress, wait);
+        end.ifPresent(this::end);
+        return id;
+    }
+
+    @Override
+    public ObjectNode status() {
+        return LeadStatus.of(job, images, lead.checkpoints());
+    }
+
+    @Override
+    public String name() {
+        return job.name();
+    }
+
+    @Override
+    public int await() throws InterruptedException {
+        return lead.await();
+    }
+
+    @Override
+    public void end(int code) {
+        askedEnd.decided();
+        lead.end(code);
+    }
+
+    @Override
+    public boolean failed(int code) {
+        return code != 0 && !askedEnd.explains(code) && !StandardStreams.readerGone();
+    }
+
+    @Override
+    public Life again(ImageLocation location, Relocation relocation) throws InterruptedException {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void closeForNextLife() {
+        close();
+    }
+
+    @Override
+    public void close() {
+        try {
+            if (periodic != null) {
+                periodic.close();
+            }
+            if (commands != null) {
+                commands.close();
+            }
+            if (lead != null) {
+                lead.close();
+            }
+        } catch (IOException e) {
+            Messages.warn("closing the command socket of job " + job.name() + ": " + e.getMessage());
+        } finally {
+            runtime.delete();
+        }
+    }
+}

@@ -1,0 +1,239 @@
+package org.udckpt.job.life;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.IntConsumer;
+import org.udckpt.address.RankSpan;
+import org.udckpt.image.write.PartOrder;
+import org.udckpt.job.agent.Job;
+import org.udckpt.job.agent.JobFacts;
+import org.udckpt.job.agent.Surroundings;
+import org.udckpt.job.checkpoint.UnitCheckpoints;
+import org.udckpt.job.config.Installation;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.coordinator.Op;
+import org.udckpt.job.coordinator.Request;
+import org.udckpt.job.exchange.News;
+import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.launch.Launch;
+import org.udckpt.job.launch.RawText;
+import org.udckpt.job.nodes.AgentPart;
+import org.udckpt.job.nodes.NodeAuthority;
+import org.udckpt.job.nodes.NodeHandle;
+import org.udckpt.job.nodes.NodePmi;
+import org.udckpt.job.nodes.NodeSpecification;
+import org.udckpt.job.nodes.Note;
+import org.udckpt.job.nodes.Unit;
+import org.udckpt.job.report.CodedText;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.runtime.RuntimeDirectory;
+import org.udckpt.job.store.ImageOptions;
+import org.udckpt.job.tree.MalformedMessage;
+
+/**
+ * A unit's life in its agent: does with its ranks what the coordinator asks for, one thing after the other in a thread of its own, and tells the lead of
+ * their end. Ranks do not outlive their agent, nor its way to the lead: others of the job wait for them elsewhere, or have been restarted.
+ */
+public final class UnitLife implements AgentPart, News.Reader {
+    private final Installation installation;
+    private final NodeSpecification specification;
+    private final Unit unit;
+    private final int number;
+    private final Settings settings;
+    private final IntConsumer endAgent;
+    private final ExecutorService work = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("unit-work").factory());
+    private final ExecutorService aside = Executors.newVirtualThreadPerTaskExecutor();
+    private NodeHandle node;
+    private News news;
+    private NodeAuthority authority;
+    private NodePmi pmi;
+    private volatile UnitStart start;
+    private volatile boolean ended;
+
+    public UnitLife(Installation installation, NodeSpecification specification, int unit, Settings settings, IntConsumer end) {
+        this.installation = installation;
+        this.specification = specification;
+        this.number = unit;
+        this.unit = specification.job().units().get(unit);
+        this.settings = settings;
+        this.endAgent = end;
+    }
+
+    @Override
+    public void joined(NodeHandle handle) {
+        node = handle;
+        news = handle.part().news(this);
+        authority = new NodeAuthority(handle, specification.job(), RuntimeDirectory.base(settings).resolve(runtime() + ".shelf"));
+        pmi = new NodePmi(handle);
+    }
+
+    private String runtime() {
+        return specification.job().name() + "." + unit.name();
+    }
+
+    private JobFacts facts() {
+        var job = specification.job();
+        HostLayout layout = new HostLayout(job.units().stream().map(each -> new HostLayout.Host(each.name(), each.count())).toList());
+        return new JobFacts(job.name(), Path.of(settings.text(org.udckpt.job.config.Option.DIR)), Launch.RANKS, layout, new RankSpan(unit.first(), unit.count(), job.ranks()),
+                job.command().stream().map(RawText::shown).toList(), job.generation(), null);
+    }
+
+    @Override
+    public void begin(Request request, long now) {
+        if (request.op() == Op.ABORT || request.op() == Op.END) {
+            UnitStart begun = start;
+            aside.submit(() -> cancel(begun, request.op()));
+        }
+        work.submit(() -> {
+            long[] counts = new long[0];
+            String failure = null;
+            try {
+                counts = doIt(request);
+            } catch (IOException | InterruptedException | RuntimeException e) {
+                Failure said = Failure.of(request.op().name().toLowerCase(java.util.Locale.ROOT), e);
+                Messages.debugTrace(request + " on " + unit.name(), said);
+                failure = CodedText.of(said);
+            } catch (Error e) {
+                Messages.error("unit " + unit.name() + ": " + e, e);
+                failure = CodedText.of(Failure.of(request.op().name(), new IOException(e)));
+            }
+            String told = failure;
+            long[] counted = counts;
+            node.thread().execute(when -> node.part().participant().done(request, told, counted, when));
+        });
+    }
+
+    /** What is under way would take long, or for ever. */
+    private void cancel(UnitStart begun, Op op) {
+        if (begun == null) {
+            return;
+        }
+        if (op == Op.ABORT) {
+            begun.checkpoints().cancel();
+        } else {
+            begun.end();
+        }
+    }
+
+    private long[] doIt(Request request) throws IOException, InterruptedException {
+        switch (request.op()) {
+            case START -> start();
+            case CONNECT -> start.connect();
+            case OPEN -> start.open();
+            case SUSPEND -> checkpoints().suspend(PartOrder.decode(request.order().getBytes(StandardCharsets.US_ASCII)));
+            case DRAIN -> {
+                if (request.round() == 0) {
+                    checkpoints().settle();
+                }
+                checkpoints().quiet();
+                return pmi.counts();
+            }
+            case SNAPSHOT -> checkpoints().snapshot();
+            case RESUME -> checkpoints().resume();
+            case WRITE -> {
+                Note report = new Note.Report(checkpoints().write());
+                node.thread().execute(now -> news.toRoot(report.encode(), false, now)); // before the answer
+            }
+            case COMMIT -> checkpoints().commit();
+            case ABORT -> {
+                if (start != null) {
+                    checkpoints().abort();
+                }
+            }
+            case END -> end();
+            case EXCHANGE -> throw new IllegalStateException("tables are no work of ranks");
+        }
+        return new long[0];
+    }
+
+    private UnitCheckpoints checkpoints() {
+        return start.checkpoints();
+    }
+
+    private void start() throws IOException {
+        UnitStart begun = UnitStart.of(installation, specification.job(), number, settings, facts(), new Surroundings(runtime(), Path.of(specification.job().directory()),
+                specification.job().environment(), authority::of), this::prepared);
+        start = begun;
+        if (ended) {
+            begun.end();
+        }
+        Thread.ofVirtual().name("unit-end").start(() -> awaitEnd(begun.job()));
+    }
+
+    /** Before the first rank runs. */
+    private void prepared(Job job) {
+        job.shepherd().bound();
+        job.onEnd((code, why) -> tell(new Note.Ends(code, why)));
+        pmi.serve(job.pmi());
+    }
+
+    private void awaitEnd(Job job) {
+        try {
+            tell(new Note.Ended(job.await()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void tell(Note note) {
+        node.thread().execute(now -> news.toRoot(note.encode(), true, now));
+    }
+
+    private void end() throws InterruptedException {
+        ended = true;
+        UnitStart begun = start;
+        if (begun != null) {
+            begun.end();
+            begun.job().await();
+        }
+    }
+
+    @Override
+    public void fromNode(int from, byte[] note, long now) throws MalformedMessage {
+        throw new MalformedMessage("a note of node " + from + " at unit " + unit.name());
+    }
+
+    @Override
+    public void fromRoot(byte[] bytes, long now) throws MalformedMessage {
+        switch (Note.decode(bytes)) {
+            case Note.Signal signal -> {
+                UnitStart begun = start;
+                if (begun != null) {
+                    begun.job().signal(signal.number());
+                }
+            }
+            case Note.Report note -> throw new MalformedMessage("the root has no part: " + note);
+            case Note.Ends note -> throw new MalformedMessage("the root has no ranks: " + note);
+            case Note.Ended note -> throw new MalformedMessage("the root has no ranks: " + note);
+        }
+    }
+
+    @Override
+    public void over(String why, long inDoubt, long now) {
+        Messages.error("unit " + unit.name() + ": " + why + "; its ranks are ended" + (inDoubt == 0 ? "" : ", and whether checkpoint " + inDoubt + " was complete is for the lead to say"), null);
+        ended = true;
+        aside.submit(() -> {
+            UnitStart begun = start;
+            if (begun != null) {
+                begun.end();
+            }
+            endAgent.accept(org.udckpt.job.report.ExitCode.IO.value());
+        });
+    }
+
+    @Override
+    public void close() {
+        ended = true;
+        work.shutdown();
+        UnitStart begun = start;
+        if (begun != null) {
+            begun.close();
+        }
+        aside.shutdown();
+        authority.close();
+    }
+}
