@@ -154,7 +154,7 @@ public final class UnitLife implements AgentPart, News.Reader {
         return start.checkpoints();
     }
 
-    private void start() throws IOException {
+    private void start() throws IOException, InterruptedException {
         UnitStart begun = UnitStart.of(installation, specification.job(), number, settings, facts(), new Surroundings(runtime(), Path.of(specification.job().directory()),
                 specification.job().environment(), authority::of), this::prepared);
         start = begun;
