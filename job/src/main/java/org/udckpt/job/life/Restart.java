@@ -72,7 +72,7 @@ public final class Restart {
         this.node = node;
         this.contents = beside(() -> {
             JobImage image = ImageTables.readImage(node);
-            return new Contents(relocation.of(image), ImageTables.readRanks(node, image), ImageTables.readMemory(node, image));
+            return new Contents(relocation.of(image), ImageTables.readRanks(node, image, StateTables.readJob(reader).span(node)), ImageTables.readMemory(node, image));
         });
     }
 

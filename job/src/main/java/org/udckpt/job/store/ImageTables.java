@@ -2,6 +2,7 @@ package org.udckpt.job.store;
 
 import java.io.IOException;
 import java.util.List;
+import org.udckpt.address.RankSpan;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.read.NodeReader;
 import org.udckpt.image.write.NodeWriter;
@@ -36,7 +37,7 @@ public final class ImageTables {
     private static final String PRIVILEGES = "privileges";
     private static final String PACKET_SOCKETS = "packet-sockets";
     private static final String FILES = "files";
-    private static final String PROCESSES = "processes";
+    static final String PROCESSES = "processes";
     private static final String THREADS = "threads";
     private static final String REGIONS = "regions";
     private static final String DESCRIPTORS = "descriptors";
@@ -55,11 +56,15 @@ public final class ImageTables {
         }
     }
 
-    /** Those of {@code image}; empty in images that were made before this table was. */
-    public static List<RankRow> readRanks(NodeReader node, JobImage image) throws IOException {
+    /**
+     * Those of {@code image}; empty in images that were made before this table was.
+     *
+     * @param span the node's share of the job's: see {@link JobState#span}
+     */
+    public static List<RankRow> readRanks(NodeReader node, JobImage image, RankSpan span) throws IOException {
         List<RankRow> ranks = node.tableIfThere(RankRow.TABLE, RankRow.class);
         try {
-            RankRow.check(ranks, image.processes());
+            RankRow.check(ranks, image.processes(), span);
         } catch (BrokenTable broken) {
             throw corrupt(node, broken);
         }

@@ -1,6 +1,8 @@
 package org.udckpt.job.store;
 
 import java.util.List;
+import org.udckpt.address.RankSpan;
+import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.agent.JobFacts;
 import org.udckpt.job.launch.HostLayout;
 
@@ -17,5 +19,14 @@ public record JobState(JobRow row, HostLayout layout) {
      */
     public static JobState of(JobFacts facts, String pmiName, String namedRuntime) {
         return new JobState(new JobRow(facts.name(), facts.layout().format(), JobRow.command(facts.command()), facts.generation(), pmiName, namedRuntime), facts.layout());
+    }
+
+    /** The ranks of a node: of several those of the job's host of its number, a single one has all. */
+    public RankSpan span(NodeReader node) {
+        if (node.checkpoint().nodes().size() == 1) {
+            return RankSpan.all(layout.ranks());
+        }
+        int first = layout.ranksPerHost().subList(0, node.index()).stream().mapToInt(Integer::intValue).sum();
+        return new RankSpan(first, layout.ranksPerHost().get(node.index()), layout.ranks());
     }
 }

@@ -2,11 +2,8 @@ package org.udckpt.job.store;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.udckpt.address.Endpoint;
-import org.udckpt.image.ImageError;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.read.NodeReader;
@@ -41,23 +38,11 @@ public record OpenImage(ImageLocation location, CheckpointReader reader, JobStat
         }
     }
 
-    /**
-     * All nodes of a checkpoint, held against each other.
-     *
-     * @throws ImageError.Corrupt also where a rank is on two of them
-     */
+    /** All nodes of a checkpoint. No rank can be on two of them: each has numbers of its own ({@link JobState#span}). */
     public static List<OpenNode> read(CheckpointReader reader, JobState job) throws IOException {
         List<OpenNode> nodes = new ArrayList<>();
-        Map<Integer, OpenNode> nodeOf = new HashMap<>();
-        for (NodeReader one : reader.nodes()) {
-            OpenNode node = OpenNode.read(one, job);
-            nodes.add(node);
-            for (int rank : node.processes().ranks()) {
-                OpenNode other = nodeOf.put(rank, node);
-                if (other != null) {
-                    throw new ImageError.Corrupt(one.file(RankRow.TABLE), -1, "rank " + rank + " is on node " + other.index() + " (" + other.host() + "), too");
-                }
-            }
+        for (NodeReader node : reader.nodes()) {
+            nodes.add(OpenNode.read(node, job));
         }
         return List.copyOf(nodes);
     }

@@ -33,7 +33,7 @@ public record OpenNode(int index, String host, NodeState state, JobImage image, 
      */
     public static OpenNode read(NodeReader reader, JobState job) throws IOException {
         JobImage image = ImageTables.readImage(reader);
-        List<RankRow> ranks = ImageTables.readRanks(reader, image);
+        List<RankRow> ranks = ImageTables.readRanks(reader, image, job.span(reader));
         Map<MemoryKey, MemorySource> memories = new HashMap<>();
         ImageTables.readMemory(reader, image).forEach(source -> memories.put(new MemoryKey(source.process(), source.id()), source));
         String name = reader.checkpoint().directory().getFileName().toString();

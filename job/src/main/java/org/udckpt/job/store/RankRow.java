@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.udckpt.address.RankSpan;
 import org.udckpt.job.launch.Launch;
 import org.udckpt.process.check.BrokenTable;
 import org.udckpt.process.model.ProcessState;
@@ -22,7 +23,6 @@ import org.udckpt.ud.RankNumbers;
  */
 public record RankRow(int pid, int rank, int mpiRank, boolean verbs) {
     static final String TABLE = "ranks";
-    private static final int MOST = 1 << 24; // as many as the translation table tells apart
     private static final int NONE = -1;
 
     /** @param numbered the processes with a device */
@@ -52,17 +52,22 @@ public record RankRow(int pid, int rank, int mpiRank, boolean verbs) {
         return rows.stream().filter(RankRow::verbs).map(row -> new RankNumbers.Rank(row.rank, row.pid, row.mpiRank)).toList();
     }
 
-    /** @throws BrokenTable for what {@link #of} does not make */
-    static void check(List<RankRow> rows, List<ProcessState> processes) throws BrokenTable {
+    /** @param span what their node has of the job's ranks. @throws BrokenTable for what {@link #of} does not make */
+    static void check(List<RankRow> rows, List<ProcessState> processes, RankSpan span) throws BrokenTable {
         Set<Integer> pids = new HashSet<>();
-        processes.forEach(process -> pids.add(process.pid()));
+        for (int i = 0; i < processes.size(); i++) {
+            pids.add(processes.get(i).pid());
+            if (processes.get(i).parentPid() == 0 && !span.has(processes.get(i).rank())) {
+                throw new BrokenTable(ImageTables.PROCESSES, i, "rank " + processes.get(i).rank() + " is not of " + span);
+            }
+        }
         Set<Integer> seen = new HashSet<>();
         Set<Integer> verbs = new HashSet<>();
         for (int i = 0; i < rows.size(); i++) {
             RankRow row = rows.get(i);
             String wrong = !pids.contains(row.pid) ? "there is no process " + row.pid
                     : !seen.add(row.pid) ? "process " + row.pid + " has two rows"
-                    : row.rank < 0 || row.rank >= MOST ? "rank " + row.rank
+                    : !span.owns(row.rank) ? "rank " + row.rank + " is not of " + span
                     : row.mpiRank < NONE ? "MPI rank " + row.mpiRank
                     : row.verbs && !verbs.add(row.rank) ? "two processes with a device are rank " + row.rank : null;
             if (wrong != null) {

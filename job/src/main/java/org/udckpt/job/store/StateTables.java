@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.AddressMapFile;
+import org.udckpt.address.RankSpan;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.read.CheckpointReader;
@@ -110,21 +111,17 @@ public final class StateTables {
                 case PmiRow.Rank rank -> ranks.add(new PmiState.RankState(rank.rank(), rank.phase(), rank.inBarrier()));
             }
         }
-        checkRanks(node, job.layout(), ranks, file(node, PMI, own));
+        checkRanks(job.span(node), ranks, file(node, PMI, own));
         return new PmiState(job.row().pmiName(), pairs, List.copyOf(ranks));
     }
 
-    /** A node of several has the ranks of the job's host of its number, a single one all. */
-    private static void checkRanks(NodeReader node, HostLayout layout, List<PmiState.RankState> ranks, Path file) throws ImageError {
-        boolean all = node.checkpoint().nodes().size() == 1;
-        int first = all ? 0 : layout.ranksPerHost().subList(0, node.index()).stream().mapToInt(Integer::intValue).sum();
-        int count = all ? layout.ranks() : layout.ranksPerHost().get(node.index());
-        if (ranks.size() != count) {
-            throw new ImageError.Corrupt(file, -1, ranks.size() + " ranks, but " + (all ? "the job" : "host " + layout.hosts().get(node.index()).name()) + " has " + count);
+    private static void checkRanks(RankSpan span, List<PmiState.RankState> ranks, Path file) throws ImageError {
+        if (ranks.size() != span.count()) {
+            throw new ImageError.Corrupt(file, -1, ranks.size() + " ranks, but " + (span.isAll() ? "the job" : "its host") + " has " + span.count());
         }
-        for (int i = 0; i < count; i++) {
-            if (ranks.get(i).rank() != first + i) {
-                throw new ImageError.Corrupt(file, -1, "rank " + ranks.get(i).rank() + " where rank " + (first + i) + " is due");
+        for (int i = 0; i < ranks.size(); i++) {
+            if (ranks.get(i).rank() != span.first() + i) {
+                throw new ImageError.Corrupt(file, -1, "rank " + ranks.get(i).rank() + " where rank " + (span.first() + i) + " is due");
             }
         }
     }
