@@ -1,6 +1,7 @@
 package org.udckpt.job.cli;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.config.FilePatterns;
@@ -15,7 +16,11 @@ import org.udckpt.job.life.Lives;
 import org.udckpt.job.life.OneNode;
 import org.udckpt.job.life.Onlooker;
 import org.udckpt.job.life.Restart;
+import org.udckpt.job.life.SeveralNodes;
 import org.udckpt.job.metrics.MetricsOutputs;
+import org.udckpt.job.nodes.NodesRequest;
+import org.udckpt.job.nodes.Placement;
+import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
@@ -46,8 +51,11 @@ final class RestartCommand implements Callable<Integer> {
     @picocli.CommandLine.Option(names = "--device", description = "soft, auto, or names of verbs devices (a,b), which the hosts take in turn")
     private String device;
 
-    @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts; default: as before")
+    @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts; with --starter, real ones, and how many ranks they take at most; default: as before")
     private String hosts;
+
+    @picocli.CommandLine.Option(names = "--map", paramLabel = "OLD=NEW,...", description = "with --starter: what was on host OLD goes to NEW; the rest stays")
+    private String map;
 
     @Mixin
     private NodesOptions nodes;
@@ -71,9 +79,7 @@ final class RestartCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         Settings settings = nodes.over(checkpoints.over(common.settings(debug.traces()))).flag(Option.DEVICE, device).flag(Option.LAZY, lazy).flag(Option.ENV, NewVariables.joined(environment)).checked();
         NewVariables.of(settings);
-        if (nodes.check().isPresent()) {
-            throw new Failure(ExitCode.UNSUPPORTED, "ranks on several hosts are not possible yet");
-        }
+        Optional<NodesRequest> several = nodes.check();
         FilePatterns.resolve(settings);
         Relocation relocation = Moves.parse(moves, directory);
         if (checkpoints.tiers() == null) {
@@ -83,13 +89,19 @@ final class RestartCommand implements Callable<Integer> {
         DeviceChoice.resolve(settings);
         ImageOptions.check(settings);
         MetricsOutputs.check(settings);
-        HostLayout layout = hosts == null ? null : HostLayout.parse(hosts, null);
         ImageLocation location = ImageLocation.find(image, Keys.user(settings));
         if (checkpoints.tiers() == null && Tiers.of(settings).filter(tiers -> tiers.has(location.parent())).isEmpty()) {
             settings.flag(Option.TIERS, ""); // the site's, and the job was not there
         }
         Installation installation = Installation.find(settings);
         Debugger debugger = debug.debugger();
+        if (several.isPresent()) {
+            refuse(debugger != null, "--debug");
+            refuse(!moves.isEmpty(), "--map-path");
+            refuse(directory != null, "--directory");
+            return Lives.run(settings, location, relocation, () -> SeveralNodes.restart(settings, installation, several.get(), location, name, this::place));
+        }
+        HostLayout layout = hosts == null ? null : HostLayout.parse(hosts, null);
         if (debugger == null) {
             return Lives.run(settings, location, relocation, () -> new OneNode(settings, installation, Restart.start(settings, installation, location, name, layout, relocation, Onlooker.NONE)));
         }
@@ -100,6 +112,19 @@ final class RestartCommand implements Callable<Integer> {
             int code = job.await();
             debugger.await(); // who looks at the end of a rank may have more to ask
             return code;
+        }
+    }
+
+    private List<Unit> place(List<Unit> units) {
+        if (map != null && hosts != null) {
+            throw new Failure(ExitCode.USAGE, "--map and --hosts both say where ranks go: give one of them");
+        }
+        return map != null ? Placement.mapped(map, units) : hosts != null ? Placement.over(hosts, units) : units;
+    }
+
+    private static void refuse(boolean given, String flag) {
+        if (given) {
+            throw new Failure(ExitCode.UNSUPPORTED, flag + " is for jobs on one host so far: leave it out, or restart without --starter");
         }
     }
 }

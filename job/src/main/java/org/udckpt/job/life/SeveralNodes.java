@@ -3,8 +3,13 @@ package org.udckpt.job.life;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.function.UnaryOperator;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.agent.AskedEnd;
 import org.udckpt.job.agent.Signals;
 import org.udckpt.job.agent.StandardStreams;
@@ -13,12 +18,15 @@ import org.udckpt.job.checkpoint.Periodic;
 import org.udckpt.job.command.CommandServer;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Interval;
+import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.Launch;
 import org.udckpt.job.launch.RawText;
 import org.udckpt.job.nodes.NodeJob;
+import org.udckpt.job.nodes.NodesRequest;
 import org.udckpt.job.nodes.Starter;
+import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.runtime.JobFile;
@@ -26,6 +34,7 @@ import org.udckpt.job.runtime.ProcessTimes;
 import org.udckpt.job.runtime.RuntimeDirectory;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.JobState;
+import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.StateTables;
 import org.udckpt.process.restore.Relocation;
 
@@ -74,6 +83,38 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
             life.close();
             throw e;
         }
+    }
+
+    /**
+     * Restarts a job on several hosts; returns when all ranks run.
+     *
+     * @param name  null: as before
+     * @param place says where its units go, given where they were
+     */
+    public static SeveralNodes restart(Settings settings, Installation installation, NodesRequest nodes, ImageLocation location, String name, UnaryOperator<List<Unit>> place)
+            throws InterruptedException {
+        try (CheckpointReader reader = location.open(Keys.user(settings))) {
+            JobState state = StateTables.readJob(reader);
+            NodeJob job = new NodeJob(name == null ? state.row().name() : name, state.row().generation() + 1, place.apply(units(reader, state)), nodes.fanOut(), "/", state.row().words(),
+                    System.getenv(), new NodeJob.Image(location.entry().directory().toString(), location.entry().id()));
+            Path images = settings.text(Option.DIR).isEmpty() ? location.parent() : Path.of(settings.text(Option.DIR)).toAbsolutePath().normalize();
+            return start(settings, installation, nodes.starter(), job, images, state.row().pmiName());
+        } catch (IOException e) {
+            throw Failure.of("restart from " + location.entry().directory(), e);
+        }
+    }
+
+    /** The units of an image, each on the host where it was. */
+    public static List<Unit> units(CheckpointReader reader, JobState state) throws IOException {
+        List<Unit> units = new ArrayList<>();
+        int first = 0;
+        List<NodeReader> nodes = reader.nodes();
+        for (int number = 0; number < nodes.size(); number++) {
+            HostLayout.Host host = state.layout().hosts().get(number);
+            units.add(new Unit(host.name(), nodes.get(number).host(), first, host.ranks()));
+            first += host.ranks();
+        }
+        return units;
     }
 
     private void begin() throws IOException, InterruptedException {
@@ -148,7 +189,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     @Override
     public Life again(ImageLocation location, Relocation relocation) throws InterruptedException {
-        throw new UnsupportedOperationException();
+        return restart(settings, installation, new NodesRequest(starter, job.fanOut()), location, job.name(), _ -> job.units());
     }
 
     @Override

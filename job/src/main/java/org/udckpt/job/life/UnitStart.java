@@ -47,7 +47,7 @@ final class UnitStart implements AutoCloseable {
             restored = Restart.unit(settings, installation, open(nodes.image(), number, settings), facts, around, ready);
             job = restored.job();
         }
-        UnitStart start = new UnitStart(job, new UnitCheckpoints(job, number, nodes.units().get(number).name(), ImageOptions.of(settings)), restored);
+        UnitStart start = new UnitStart(job, new UnitCheckpoints(job, number, nodes.units().get(number).host(), ImageOptions.of(settings)), restored);
         try {
             Service.openUnit(job, start.checkpoints, installation.library());
             return start;

@@ -15,4 +15,14 @@ public record Unit(String name, String host, int first, int count) {
             throw new IllegalArgumentException("a unit '" + name + "' on host '" + host + "' with " + count + " ranks from " + first);
         }
     }
+
+    /** The same on another host. */
+    public Unit on(String other) {
+        return new Unit(name, other, first, count);
+    }
+
+    /** For people: rank 3, or ranks 0 to 3. */
+    public String ranks() {
+        return count == 1 ? "rank " + first : "ranks " + first + " to " + (first + count - 1);
+    }
 }

@@ -1,0 +1,114 @@
+package org.udckpt.job.nodes;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+
+/**
+ * On which hosts the units of a job are to run. A unit's ranks stay together, since they may share memory, process ids and a LID: so several units can come to
+ * one host, but no unit to two.
+ */
+public final class Placement {
+    private static final String HOST = "[A-Za-z0-9][A-Za-z0-9._:%-]*?";
+
+    /** A host that may take units. @param ranks at most so many; {@link Integer#MAX_VALUE}: any number */
+    private record Place(String host, int ranks) {}
+
+    private Placement() {}
+
+    /**
+     * What {@code --hosts} says: {@code a:8,b} are up to eight ranks on a and any number on b. Hosts are filled in their order; those without a number take as
+     * many units each, as far as that goes.
+     *
+     * @throws Failure 64 naming the unit that has no room
+     */
+    public static List<Unit> over(String hosts, List<Unit> units) {
+        List<Place> places = new ArrayList<>();
+        for (String word : hosts.split(",", -1)) {
+            places.add(place(word, hosts));
+        }
+        if (places.stream().map(Place::host).distinct().count() != places.size()) {
+            throw new Failure(ExitCode.USAGE, "--hosts " + hosts + ": a host is named twice");
+        }
+        List<Unit> placed = new ArrayList<>();
+        int next = 0;
+        for (int i = 0; i < places.size() && next < units.size(); i++) {
+            int share = (units.size() - next + places.size() - i - 1) / (places.size() - i);
+            int room = places.get(i).ranks();
+            boolean counted = room != Integer.MAX_VALUE;
+            for (int taken = 0; next < units.size() && (counted || taken < share) && units.get(next).count() <= room; taken++) {
+                Unit unit = units.get(next++);
+                room -= counted ? unit.count() : 0;
+                placed.add(unit.on(places.get(i).host()));
+            }
+        }
+        if (next < units.size()) {
+            Unit left = units.get(next);
+            throw new Failure(ExitCode.USAGE, "--hosts " + hosts + " has no room for " + left.ranks() + ", which lived on one host (" + left.name()
+                    + ") and stay together, as they may share memory: give a host that takes " + left.count() + " ranks more");
+        }
+        return placed;
+    }
+
+    private static Place place(String word, String hosts) {
+        java.util.regex.Matcher form = java.util.regex.Pattern.compile("(" + HOST + ")(?::([1-9]\\d{0,5}))?").matcher(word);
+        if (!form.matches()) {
+            throw new Failure(ExitCode.USAGE, "--hosts " + hosts + ": '" + word + "' is not HOST or HOST:RANKS");
+        }
+        return new Place(form.group(1), form.group(2) == null ? Integer.MAX_VALUE : Integer.parseInt(form.group(2)));
+    }
+
+    /**
+     * What {@code --map} says: {@code old=new,...}, where old is a host on which units are, or a unit's name. The others stay.
+     *
+     * @throws Failure 64 naming what nobody is called
+     */
+    public static List<Unit> mapped(String map, List<Unit> units) {
+        Map<String, String> moves = new LinkedHashMap<>();
+        for (String word : map.split(",", -1)) {
+            String[] parts = word.split("=", -1);
+            if (parts.length != 2 || parts[0].isEmpty() || !parts[1].matches(HOST)) {
+                throw new Failure(ExitCode.USAGE, "--map " + map + ": '" + word + "' is not OLD=NEW");
+            }
+            moves.put(parts[0], parts[1]);
+        }
+        Set<String> known = new HashSet<>();
+        units.forEach(unit -> known.addAll(List.of(unit.name(), unit.host())));
+        moves.keySet().stream().filter(old -> !known.contains(old)).findFirst().ifPresent(old -> {
+            throw new Failure(ExitCode.USAGE, "--map " + map + ": the job has nothing on '" + old + "'; it is on " + hosts(units));
+        });
+        return units.stream().map(unit -> unit.on(moves.getOrDefault(unit.name(), moves.getOrDefault(unit.host(), unit.host())))).toList();
+    }
+
+    /**
+     * Where units go whose hosts were lost: to a spare each, as long as there are some, and then to the hosts that are left, in turn.
+     *
+     * @param spares hosts that have no units; the used ones are removed
+     * @throws Failure 69 when no host is left
+     */
+    public static List<Unit> without(Set<String> lost, List<Unit> units, List<String> spares) {
+        Map<String, String> instead = new LinkedHashMap<>();
+        List<String> left = new ArrayList<>(new LinkedHashSet<>(units.stream().map(Unit::host).filter(host -> !lost.contains(host)).toList()));
+        spares.removeAll(lost);
+        int turn = 0;
+        for (Unit unit : units) {
+            if (lost.contains(unit.host()) && !instead.containsKey(unit.host())) {
+                if (spares.isEmpty() && left.isEmpty()) {
+                    throw new Failure(ExitCode.UNSUPPORTED, "no host is left: all of " + hosts(units) + " were lost, and there are no --spares");
+                }
+                instead.put(unit.host(), spares.isEmpty() ? left.get(turn++ % left.size()) : spares.removeFirst());
+            }
+        }
+        return units.stream().map(unit -> unit.on(instead.getOrDefault(unit.host(), unit.host()))).toList();
+    }
+
+    private static String hosts(List<Unit> units) {
+        return String.join(", ", new LinkedHashSet<>(units.stream().map(Unit::host).toList()));
+    }
+}
