@@ -74,7 +74,7 @@ final class RequestServer {
     private Message locate(Message.Locate m) {
         OptionalInt number = rank >= 0 ? OptionalInt.of(rank) : numbers.claim(process.tree(), process.pid(), process.mpiRank());
         if (number.isEmpty()) {
-            System.err.println("udckpt: LOCATE: process " + process.pid() + ": " + Layout.RANKS_MOST + " processes of the job have verbs devices, and no more can");
+            System.err.println("udckpt: LOCATE: process " + process.pid() + ": the job has no more numbers for processes here that have verbs devices; there are at most " + Layout.RANKS_MOST);
             return new Message.Located(m.cookie(), Layout.STATUS_FAILED, 0, 0, 0, 0, -1);
         }
         claimed |= rank < 0;

@@ -84,7 +84,7 @@ class NodePmiTest {
             for (Future<?> life : lives) {
                 life.get();
             }
-            network.drain();
+            network.nodes.drain();
             for (PmiNetwork.Agent agent : network.agents) {
                 assertNull(agent.heard.poll(), "nothing is wrong with a rank that finalises and leaves");
                 assertEquals(1 + 2 * agent.span.count(), agent.server.state().pairs().size(), "its own ranks' pairs and the mapping");
@@ -97,7 +97,7 @@ class NodePmiTest {
         try (PmiNetwork network = network(4, 2); PmiClient rank = network.rank(7)) {
             assertEquals("cmd=get_result rc=-1 msg=key_nothing_not_found value=unknown", rank.ask(get("nothing")));
             assertEquals("cmd=put_result rc=0 msg=success", network.rank(0).ask(put("nothing", "something")));
-            network.drain();
+            network.nodes.drain();
             assertEquals(found("something"), rank.ask(get("nothing")), "that nobody had it is not remembered");
         }
     }
@@ -106,7 +106,7 @@ class NodePmiTest {
     void aKeyThatRanksOfTwoAgentsPutEndsTheJobAndNamesIt() throws Exception {
         try (PmiNetwork network = network(4, 2)) {
             assertEquals("cmd=put_result rc=0 msg=success", network.rank(0).ask(put("twice", "first")));
-            network.drain();
+            network.nodes.drain();
             assertEquals("cmd=put_result rc=0 msg=success", network.rank(5).ask(put("twice", "second")), "the other agent is not asked");
             String heard = network.of(5).heard.poll(10, TimeUnit.SECONDS);
             assertTrue(heard.startsWith("contradicted ") && heard.contains("'twice'"), heard);
@@ -118,7 +118,7 @@ class NodePmiTest {
     void aKeyThatWasFetchedIsNotPut() throws Exception {
         try (PmiNetwork network = network(2, 2)) {
             network.rank(0).ask(put("known", "first"));
-            network.drain();
+            network.nodes.drain();
             PmiClient rank = network.rank(7);
             assertEquals(found("first"), rank.ask(get("known")));
             rank.ask(put("known", "second"));
@@ -136,7 +136,7 @@ class NodePmiTest {
                 rank.ask(INIT);
             }
             assertEquals("lost 6", network.of(6).heard.poll(10, TimeUnit.SECONDS));
-            network.drain();
+            network.nodes.drain();
             assertTrue(network.agents.stream().allMatch(agent -> agent.heard.isEmpty()));
         }
     }
@@ -151,26 +151,26 @@ class NodePmiTest {
     @Test
     void whatIsUnderWayIsInTheCounts() throws Exception {
         try (PmiNetwork network = network(4, 2)) {
-            network.drain();
+            network.nodes.drain();
             PmiClient rank = network.rank(0);
             assertEquals("cmd=put_result rc=0 msg=success", rank.ask(put("a", "b")));
-            network.drain();
+            network.nodes.drain();
             long quiet = network.of(2).server.traffic();
-            long[] before = network.counts();
-            try (AutoCloseable held = network.of(7).hold()) {
+            long[] before = network.nodes.counts();
+            try (AutoCloseable held = network.nodes.hold(3)) {
                 PmiClient asks = network.rank(7);
                 asks.say(get("a"));
-                while (network.counts()[0] == before[0]) {
+                while (network.nodes.counts()[0] == before[0]) {
                     Thread.sleep(1);
                 }
-                long[] now = network.counts();
+                long[] now = network.nodes.counts();
                 assertNotEquals(now[0], now[1], "a rank waits for its answer");
                 held.close();
                 assertEquals(found("b"), asks.hear());
             }
-            network.drain();
+            network.nodes.drain();
             assertEquals(quiet, network.of(2).server.traffic(), "a leaf that had no part in it");
-            assertNotEquals(before[0], network.counts()[0]);
+            assertNotEquals(before[0], network.nodes.counts()[0]);
         }
     }
 
@@ -188,7 +188,7 @@ class NodePmiTest {
             while (network.states().stream().flatMap(state -> state.ranks().stream()).filter(PmiState.RankState::inBarrier).count() < 4) {
                 Thread.sleep(1);
             }
-            network.drain();
+            network.nodes.drain();
             states = network.states();
         }
         assertEquals(Map.of("PMI_process_mapping", "(vector,(0,4,2))", "card-2", "of-2"), states.get(1).pairs());
@@ -200,7 +200,7 @@ class NodePmiTest {
                 network.of(rank).server.awaitJoined(rank, Duration.ofSeconds(10));
             }
             PmiClient last = network.rank(4);
-            network.drain();
+            network.nodes.drain();
             assertEquals(found("of-2"), last.ask(get("card-2")), "what was put in the life before");
             assertEquals("cmd=barrier_out", last.ask("cmd=barrier_in"));
             for (PmiClient client : inside) {
