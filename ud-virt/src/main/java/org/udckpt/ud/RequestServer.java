@@ -74,7 +74,8 @@ final class RequestServer {
     private Message locate(Message.Locate m) {
         OptionalInt number = rank >= 0 ? OptionalInt.of(rank) : numbers.claim(process.tree(), process.pid(), process.mpiRank());
         if (number.isEmpty()) {
-            System.err.println("udckpt: LOCATE: process " + process.pid() + ": the job has no more numbers for processes here that have verbs devices; there are at most " + Layout.RANKS_MOST);
+            System.err.println("udckpt: LOCATE: process " + process.pid() + ": no more processes here can have verbs devices; there can be " + Layout.RANKS_MOST
+                    + ", fewer if the job has millions of ranks");
             return new Message.Located(m.cookie(), Layout.STATUS_FAILED, 0, 0, 0, 0, -1);
         }
         claimed |= rank < 0;
