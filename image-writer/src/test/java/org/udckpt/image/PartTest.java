@@ -24,12 +24,14 @@ import org.udckpt.image.key.EncryptionSecret;
 import org.udckpt.image.key.ImageCipher;
 import org.udckpt.image.manifest.PartReport;
 import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.read.NodeReader;
 import org.udckpt.image.write.CheckpointWriter;
 import org.udckpt.image.write.FakeProcess;
 import org.udckpt.image.write.History;
 import org.udckpt.image.write.PageHistory;
 import org.udckpt.image.write.PartOrder;
 import org.udckpt.image.write.PartWriter;
+import org.udckpt.image.write.PhaseTime;
 import org.udckpt.image.write.WriterOptions;
 
 /** Checkpoints of several nodes, whose parts are written by others than the one who commits. */
@@ -100,10 +102,16 @@ class PartTest {
         try (CheckpointReader reader = CheckpointReader.open(checkpoint, Images.SECRET_KEY)) {
             reader.verify((_, _) -> { });
             for (Peer peer : peers) {
+                NodeReader node = reader.node(peer.index);
+                assertEquals("host " + peer.index, node.host());
+                assertEquals(peer.processes.stream().map(process -> process.id).sorted().toList(), node.processes(), "and none of another node");
                 for (FakeProcess process : peer.processes) {
-                    process.assertEqualTo(reader.memory(peer.index, process.id));
+                    process.assertEqualTo(node.memory(process.id));
                 }
-                assertEquals(List.of(new Images.Named(peer.index, "of node " + peer.index)), reader.table(peer.index, "names", Images.Named.class));
+                assertEquals(List.of(new Images.Named(peer.index, "of node " + peer.index)), node.table("names", Images.Named.class));
+                assertEquals("node-000" + peer.index + ".names.arrow", node.file("names").getFileName().toString().replace(".aes", ""));
+                assertEquals(List.of(), node.tableIfThere("phases", PhaseTime.class), "it is the job's");
+                assertThrows(ImageError.Missing.class, () -> node.table("phases", PhaseTime.class));
             }
         }
     }

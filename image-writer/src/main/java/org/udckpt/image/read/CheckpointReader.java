@@ -60,19 +60,10 @@ public final class CheckpointReader implements Closeable {
         return image.directory();
     }
 
-    /** Rows of a table: the job's, then each node's, in order. */
+    /** Rows of a table: the job's, then each node's, in order. Numbers of processes and objects are each node's own: see {@link #node}. */
     public <T> List<T> table(String name, Class<T> type) throws IOException {
-        return table(name, type, true);
-    }
-
-    /** As {@link #table(String, Class)}, but no rows when the image has no such table: one that later versions added. */
-    public <T> List<T> tableIfThere(String name, Class<T> type) throws IOException {
-        return table(name, type, false);
-    }
-
-    private <T> List<T> table(String name, Class<T> type, boolean required) throws IOException {
         List<T> rows = new ArrayList<>();
-        boolean found = !required;
+        boolean found = false;
         List<String> candidates = new ArrayList<>(List.of(ImageNames.jobTable(name)));
         image.manifest().nodes().forEach(node -> candidates.add(ImageNames.nodeTable(node.index(), name)));
         for (String candidate : candidates) {
@@ -92,9 +83,9 @@ public final class CheckpointReader implements Closeable {
         return image.rows(ImageNames.jobTable(name), type);
     }
 
-    /** Whether there is a table of the whole job of that name. */
-    public boolean hasJobTable(String name) {
-        return image.table(ImageNames.jobTable(name)) != null;
+    /** As {@link #jobTable}, but no rows when there is no such table: one that later versions added. */
+    public <T> List<T> jobTableIfThere(String name, Class<T> type) throws IOException {
+        return image.table(ImageNames.jobTable(name)) == null ? List.of() : jobTable(name, type);
     }
 
     /** The file of the whole job's table, for an error about what is in it. The manifest when there is none. */

@@ -87,7 +87,7 @@ public final class StateTables {
 
     /** Of the job's life until this checkpoint; empty in images that were made before this table was. */
     public static Optional<StopTimesRow> readStopTimes(CheckpointReader reader) throws IOException {
-        return reader.hasJobTable(STOP_TIMES) ? reader.jobTable(STOP_TIMES, StopTimesRow.class).stream().findFirst() : Optional.empty();
+        return reader.jobTableIfThere(STOP_TIMES, StopTimesRow.class).stream().findFirst();
     }
 
     /**

@@ -27,8 +27,8 @@ public record NodeContents(NodeState state, JobImage image, List<RankRow> ranks,
         List<ProcessState> processes = image.processes().stream().map(process -> numbered(process, rank)).toList();
         return new NodeContents(state, image.elsewhere(processes, image.regions(), image.objects(), image.watches(), image.files()),
                 ranks.stream().map(row -> new RankRow(row.pid(), rank, row.mpiRank(), row.verbs())).toList(), rows, memory,
-                captures.stream().map(times -> new PhaseTimes(rank, times.pid(), times.processes(), times.threads(), times.stopNs(), times.stateNs(), times.objectsNs(), times.forkNs(),
-                        times.resumeNs(), times.totalNs())).toList());
+                captures.stream().map(times -> new PhaseTimes(rank, times.pid(), times.processes(), times.threads(), times.stopNs(), times.stateNs(), times.objectsNs(),
+                        times.forkNs(), times.resumeNs(), times.totalNs())).toList());
     }
 
     NodeContents with(NodeState other) {
@@ -45,8 +45,9 @@ public record NodeContents(NodeState state, JobImage image, List<RankRow> ranks,
 
     private static ProcessState numbered(ProcessState p, int rank) {
         return new ProcessState(p.pid(), p.parentPid(), p.processGroup(), p.session(), rank, p.executable(), p.workingDirectory(), p.umask(), p.name(), p.auxv(), p.memoryMap(),
-                p.signalActions(), p.pendingSignals(), p.intervalTimers(), p.limits(), p.personality(), p.parentDeathSignal(), p.dumpable(), p.childSubreaper(), p.noNewPrivileges(),
-                p.ownedDescriptors(), p.ownedRanges(), p.jobStopped(), p.timerSlackNs(), p.hugePagesDisabled(), p.vdsoBuild(), p.barriers(), p.vectorPermissions(), p.oomAdjustment());
+                p.signalActions(), p.pendingSignals(), p.intervalTimers(), p.limits(), p.personality(), p.parentDeathSignal(), p.dumpable(), p.childSubreaper(),
+                p.noNewPrivileges(), p.ownedDescriptors(), p.ownedRanges(), p.jobStopped(), p.timerSlackNs(), p.hugePagesDisabled(), p.vdsoBuild(), p.barriers(),
+                p.vectorPermissions(), p.oomAdjustment());
     }
 
     /** As an agent of several writes it. */

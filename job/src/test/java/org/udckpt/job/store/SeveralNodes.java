@@ -32,7 +32,8 @@ record SeveralNodes(Path parent, ImageKey key) {
         AddressMap addresses = new AddressMap();
         VerbsAddress address = new VerbsAddress(0x100 * (node + 1) + 7, Gid.ZERO, 0x20 + node);
         addresses.register(node, 0, address, address, Transport.UD);
-        return new NodeState("/runtime/of/" + node, new PmiState("kvs", new TreeMap<>(Map.of("card-" + node, "of " + node)), List.of(new PmiState.RankState(node, PmiPhase.INITIALISED, node == 1))), addresses);
+        PmiState pmi = new PmiState("kvs", new TreeMap<>(Map.of("card-" + node, "of " + node)), List.of(new PmiState.RankState(node, PmiPhase.INITIALISED, node == 1)));
+        return new NodeState("/runtime/of/" + node, pmi, addresses);
     }
 
     /** @return its directory */

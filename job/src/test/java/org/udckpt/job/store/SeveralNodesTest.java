@@ -69,7 +69,8 @@ class SeveralNodesTest {
 
     /** Two checkpoints of the program, which has changed in between. */
     private void captured(Udckpts udckpts) throws Exception {
-        Udckpts.Running job = udckpts.start("run", "--name", "anatomy", "--dir", images(), "--", Udckpts.program("anatomy"), directory.resolve("finish").toString(), change().toString());
+        Udckpts.Running job = udckpts.start("run", "--name", "anatomy", "--dir", images(), "--", Udckpts.program("anatomy"), directory.resolve("finish").toString(),
+                change().toString());
         await(job, "ready");
         good(udckpts, "checkpoint", "anatomy");
         Files.createFile(change());
