@@ -1,5 +1,6 @@
 package org.udckpt.job.nodes;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -18,7 +19,7 @@ import org.udckpt.job.tree.Tree;
 
 /** A lead and agents' nodes with PMI, each with a thread of its own; messages go through memory. */
 final class MemoryNodes implements AutoCloseable {
-    private static final Timing TIMING = new Timing(TimeUnit.MILLISECONDS.toNanos(20), TimeUnit.SECONDS.toNanos(20), TimeUnit.SECONDS.toNanos(20));
+    private static final long BEAT = TimeUnit.MILLISECONDS.toNanos(20), START = TimeUnit.SECONDS.toNanos(20);
 
     private static final Ranks NO_RANKS = new Ranks() {
         @Override
@@ -41,9 +42,11 @@ final class MemoryNodes implements AutoCloseable {
         private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().daemon().factory());
         private final NodePart part;
 
-        private Node(int number, int life, Tree tree) {
+        private volatile boolean ended;
+
+        private Node(int number, int life, Tree tree, Timing timing) {
             this.number = number;
-            this.part = new NodePart(number, life, tree, TIMING, Budgets.USUAL, (to, message) -> nodes.get(to).deliver(number, message), NO_RANKS, null, System.nanoTime());
+            this.part = new NodePart(number, life, tree, timing, Budgets.USUAL, (to, message) -> nodes.get(to).deliver(number, message), NO_RANKS, null, System.nanoTime());
         }
 
         private void begin() {
@@ -60,9 +63,14 @@ final class MemoryNodes implements AutoCloseable {
         }
 
         private void submit(Work work) {
-            if (!closing) {
+            if (!ended) {
                 thread.execute(() -> safely(work));
             }
+        }
+
+        private void end() {
+            ended = true;
+            thread.close(); // when all that it was given before is done
         }
 
         private void safely(Work work) {
@@ -78,12 +86,17 @@ final class MemoryNodes implements AutoCloseable {
     private final AtomicReference<AssertionError> failure = new AtomicReference<>();
     private final LeadPmi lead;
     private final List<NodePmi> agents = new ArrayList<>();
-    private volatile boolean closing;
 
+    /** None of them is lost in the time of a test. */
     MemoryNodes(int life, int fanOut, int units) {
+        this(life, fanOut, units, Duration.ofSeconds(20));
+    }
+
+    /** @param lease of the tree: who is killed is lost after that */
+    MemoryNodes(int life, int fanOut, int units, Duration lease) {
         Tree tree = new Tree(units + 1, fanOut);
         for (int node = 0; node < tree.nodes(); node++) {
-            nodes.add(new Node(node, life, tree));
+            nodes.add(new Node(node, life, tree, new Timing(BEAT, lease.toNanos(), START)));
         }
         lead = new LeadPmi(handle(0));
         for (int unit = 0; unit < units; unit++) {
@@ -113,6 +126,11 @@ final class MemoryNodes implements AutoCloseable {
         return latch::countDown;
     }
 
+    /** A unit's node is gone, without a word. */
+    void kill(int unit) {
+        nodes.get(NodeJob.node(unit)).end();
+    }
+
     /** What DRAIN would add up: begun, ended. */
     long[] counts() {
         long[] sums = lead.counts();
@@ -136,8 +154,7 @@ final class MemoryNodes implements AutoCloseable {
     /** @throws AssertionError if a node has failed */
     @Override
     public void close() {
-        closing = true;
-        nodes.forEach(node -> node.thread.shutdownNow());
+        nodes.forEach(Node::end);
         if (failure.get() != null) {
             throw failure.get();
         }

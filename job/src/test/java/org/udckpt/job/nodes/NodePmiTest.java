@@ -175,6 +175,24 @@ class NodePmiTest {
     }
 
     @Test
+    void anAnswerComesAnotherWayWhenANodeOnItsWayIsLostButNoBarrierEnds() throws Exception {
+        MemoryNodes nodes = new MemoryNodes(1, 2, 4, Duration.ofMillis(300));
+        try (PmiNetwork network = new PmiNetwork(directory, 1, nodes, PmiNetwork.spans(4, 2), null)) {
+            network.rank(2).ask(put("card", "of-2"));
+            nodes.drain();
+            for (int rank = 2; rank < RANKS; rank++) {
+                network.rank(rank).say("cmd=barrier_in");
+            }
+            nodes.kill(0); // node 1, above units 2 and 3
+            PmiClient asks = network.of(7).rank(7);
+            assertEquals(found("of-2"), asks.ask(get("card")));
+            assertTrue(network.states().stream().skip(1).flatMap(state -> state.ranks().stream()).allMatch(PmiState.RankState::inBarrier));
+            long[] counts = nodes.counts();
+            assertTrue(counts[0] > counts[1], "what was sent to the lost node is under way for ever: " + counts[0] + ", " + counts[1]);
+        }
+    }
+
+    @Test
     void aBarrierGoesOnInTheNextLife() throws Exception {
         List<RankSpan> spans = List.of(new RankSpan(0, 2, 5), new RankSpan(2, 1, 5), new RankSpan(3, 2, 5));
         List<PmiState> states;

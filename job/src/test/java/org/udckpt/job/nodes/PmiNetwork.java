@@ -65,7 +65,11 @@ final class PmiNetwork implements AutoCloseable {
      * @param states of an earlier life, or null
      */
     PmiNetwork(Path directory, int life, int fanOut, List<RankSpan> spans, List<PmiState> states) throws IOException {
-        nodes = new MemoryNodes(life, fanOut, spans.size());
+        this(directory, life, new MemoryNodes(life, fanOut, spans.size()), spans, states);
+    }
+
+    PmiNetwork(Path directory, int life, MemoryNodes nodes, List<RankSpan> spans, List<PmiState> states) throws IOException {
+        this.nodes = nodes;
         for (int unit = 0; unit < spans.size(); unit++) {
             Agent agent = new Agent(directory.resolve("pmi-" + life + "-" + unit), spans.get(unit), states == null ? null : states.get(unit));
             agents.add(agent);
