@@ -27,7 +27,6 @@ import org.udckpt.job.report.Failure;
  */
 public final class HostAddresses implements AutoCloseable {
     private static final int RESERVING_PORT = 65535;
-    private static final int BLOCK = 256;
     /** Numbers for the ports of a host's real devices (virtual_host.c): four devices of four ports. */
     private static final int REAL_PORTS = 16;
 
@@ -79,9 +78,9 @@ public final class HostAddresses implements AutoCloseable {
         }
     }
 
-    /** The first proposal that nobody has. On a network of several machines only some are this machine's: one block of 256. */
+    /** The first proposal that nobody has. On a network of several machines only some are this machine's. */
     private HostAddress first(AddressMap map, String name, int lids, String net) throws IOException {
-        boolean searched = false;
+        int searched = 0;
         while (true) {
             HostAddress proposal = map.newHost(name, lids);
             try {
@@ -89,26 +88,31 @@ public final class HostAddresses implements AutoCloseable {
                     return proposal;
                 }
             } catch (BindException notOurs) {
-                if (searched) {
-                    throw new IOException("none of the LIDs of this machine's block is free: " + notOurs.getMessage(), notOurs);
-                }
-                searched = true;
-                map.searchFrom(ownBlock(net));
+                searched = firstOwn(searched + 1, net);
+                map.searchFrom(searched);
             }
         }
     }
 
-    private static int ownBlock(String net) throws IOException {
-        for (int lid = 1; lid <= AddressMap.LAST_LID; lid += BLOCK) {
-            try (DatagramChannel channel = DatagramChannel.open()) {
-                channel.bind(new InetSocketAddress(address(net, lid), 0));
-                return lid;
-            } catch (BindException notOurs) {
-                continue;
+    /** This machine's first LID from that one on. */
+    private static int firstOwn(int from, String net) throws IOException {
+        for (int lid = from; lid <= AddressMap.LAST_LID; lid++) {
+            if (mayBeGiven(lid)) {
+                try (DatagramChannel channel = DatagramChannel.open()) {
+                    channel.bind(new InetSocketAddress(address(net, lid), 0));
+                    return lid;
+                } catch (BindException notOurs) {
+                    continue;
+                }
             }
         }
-        throw new Failure(ExitCode.UNSUPPORTED, "this machine has none of the addresses " + net + ".0.1, " + net + ".1.1 and so on: give it a block of LIDs, by"
-                + " 'ip route add local " + net + ".H.0/24 dev lo' with a number H of its own (docs/hosts.md)");
+        throw new Failure(ExitCode.UNSUPPORTED, "no LID of the soft fabric is left for this machine, which has " + (from == 1 ? "none" : "no more") + " of the addresses " + net
+                + ".*: give it a block of them, by 'ip route add local " + net + ".H.0/24 dev lo' with a number H of its own (docs/hosts.md)");
+    }
+
+    /** Not what is broadcast-like on a real net with 24-bit subnets. */
+    private static boolean mayBeGiven(int lid) {
+        return (lid & 255) != 0 && (lid & 255) != 255;
     }
 
     private static InetAddress address(String net, int lid) throws IOException {
@@ -129,8 +133,7 @@ public final class HostAddresses implements AutoCloseable {
     }
 
     private boolean hold(int lid, String net) throws IOException {
-        boolean broadcastLike = (lid & 255) == 0 || (lid & 255) == 255; // on a real net with 24-bit subnets
-        if (broadcastLike) {
+        if (!mayBeGiven(lid)) {
             return false;
         }
         DatagramChannel channel = DatagramChannel.open();

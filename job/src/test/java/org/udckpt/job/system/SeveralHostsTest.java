@@ -1,0 +1,63 @@
+package org.udckpt.job.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.udckpt.job.hosts.HostLab;
+
+/** A real MPI job on several hosts: checkpointed there, killed with its hosts, restarted on others. */
+@Timeout(300)
+class SeveralHostsTest {
+    private static final int SECONDS = 120;
+    private static final String[] PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "60", "--ballast", "2"};
+
+    @BeforeEach
+    void possible() {
+        assumeTrue(HostLab.missing().isEmpty(), HostLab.missing().orElse(""));
+    }
+
+    private static String[] words(String[] options, String[] more) {
+        return java.util.stream.Stream.of(options, more).flatMap(java.util.Arrays::stream).toArray(String[]::new);
+    }
+
+    @Test
+    void eightRanksOfFourHostsGoOnOnFourOthersAndOnOne() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(9)) {
+            String images = hosts.directory.resolve("images").toString();
+            assertEquals(0, hosts.end("alone", hosts.command("alone", words(new String[] {"run", "-n", "8"}, PROGRAM)), SECONDS), () -> hosts.text("alone"));
+            List<String> whole = hosts.lines("alone");
+
+            Process first = hosts.several("first", "run", words(new String[] {"--name", "job", "--dir", images, "--hosts", hosts.hosts(2, 2, 3, 4, 5)}, PROGRAM));
+            hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
+            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
+            hosts.crash(2, 3, 4, 5);
+            assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
+
+            Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(0, 6, 7, 8, 9), images);
+            hosts.await("the job's output", "second", () -> hosts.output("second").contains("iteration"));
+            for (int number : new int[] {6, 7, 8, 9}) {
+                assertTrue(hosts.programs(number).contains("stencil_cg"), hosts.programs(number).toString());
+            }
+            assertEquals(0, hosts.run("again", SECONDS, "checkpoint", "job", "--then", "kill"), () -> hosts.text("again") + hosts.text("second"));
+            hosts.assertEnds(0, "second", second, SECONDS);
+            assertEquals(Set.of(), hosts.programs(7));
+
+            Process third = hosts.several("third", "restart", "--hosts", hosts.hosts(0, 3), images);
+            hosts.assertEnds(0, "third", third, SECONDS);
+            List<String> end = hosts.lines("third");
+            assertEquals(whole.subList(whole.size() - end.size(), whole.size()), end);
+            assertTrue(end.getLast().startsWith("checksum"), end.getLast());
+            try (var left = Files.list(hosts.directory.resolve("run"))) {
+                assertEquals(List.of(), left.toList());
+            }
+            hosts.good();
+        }
+    }
+}
