@@ -23,7 +23,8 @@ final class NodesOptions {
     @picocli.CommandLine.Option(names = "--start-timeout", description = "how long agents may take until all have come; default: 60s")
     private String startTimeout;
 
-    @picocli.CommandLine.Option(names = "--lead-address", paramLabel = "ADDRESS", description = "of this host, by which the agents on others reach it; default: the one by which it reaches them")
+    @picocli.CommandLine.Option(names = "--lead-address", paramLabel = "ADDRESS",
+            description = "of this host, by which the agents on others reach it; default: the one by which it reaches them")
     private String leadAddress;
 
     /** Adds what is a setting. */

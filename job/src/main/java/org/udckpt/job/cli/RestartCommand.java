@@ -77,7 +77,8 @@ final class RestartCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Settings settings = nodes.over(checkpoints.over(common.settings(debug.traces()))).flag(Option.DEVICE, device).flag(Option.LAZY, lazy).flag(Option.ENV, NewVariables.joined(environment)).checked();
+        Settings settings = nodes.over(checkpoints.over(common.settings(debug.traces()))).flag(Option.DEVICE, device).flag(Option.LAZY, lazy)
+                .flag(Option.ENV, NewVariables.joined(environment)).checked();
         NewVariables.of(settings);
         Optional<NodesRequest> several = nodes.check();
         FilePatterns.resolve(settings);

@@ -19,8 +19,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "  test        The whole test suite.", "  install     Put what runs below a prefix, for others.",
             "  bench       Benchmarks; 'udckpt bench' lists them.", "", "docs/exit-codes.md has the exit codes."})
 public final class Udckpt implements Runnable {
-    private static final List<Class<?>> VERBS = List.of(RunCommand.class, AgentCommand.class, BatchCommand.class, CheckpointCommand.class, RestartCommand.class, StatusCommand.class,
-            ListCommand.class, InspectCommand.class, DiffCommand.class, VerifyCommand.class, ExportCoreCommand.class, BisectCommand.class, CheckCommand.class, ConfigCommand.class, CommandLine.HelpCommand.class);
+    private static final List<Class<?>> VERBS = List.of(RunCommand.class, AgentCommand.class, BatchCommand.class, CheckpointCommand.class, RestartCommand.class,
+            StatusCommand.class, ListCommand.class, InspectCommand.class, DiffCommand.class, VerifyCommand.class, ExportCoreCommand.class, BisectCommand.class,
+            CheckCommand.class, ConfigCommand.class, CommandLine.HelpCommand.class);
 
     @Spec
     private CommandSpec spec;

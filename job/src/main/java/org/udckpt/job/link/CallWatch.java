@@ -30,7 +30,7 @@ final class CallWatch extends ServerStreamTracer.Factory {
                 switch (connectionEnded ? Status.Code.UNAVAILABLE : status.getCode()) {
                     case OK, CANCELLED, DEADLINE_EXCEEDED, UNAVAILABLE -> { } // the peer's own end of it, or ours
                     default -> refusals.note(peer, status.getCode() + " in " + method
-                            + (status.getDescription() == null ? "" : ": " + status.getDescription()));
+                            + (status.getDescription() != null ? ": " + status.getDescription() : status.getCause() != null ? ": " + status.getCause() : ""));
                 }
             }
         };

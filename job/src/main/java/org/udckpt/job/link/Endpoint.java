@@ -216,6 +216,11 @@ public final class Endpoint implements Links, AutoCloseable {
         return empty;
     }
 
+    /** The job is ending: its nodes go in any order, so that connections and calls which break in the middle are no news from now on. */
+    public void parting() {
+        refusals.quiet();
+    }
+
     /** Connections and calls that were refused so far. */
     public long refused() {
         return refusals.total();

@@ -29,6 +29,7 @@ final class Refusals {
     private final Consumer<String> log;
     private final LongSupplier clock;
     private long total;
+    private boolean quiet;
 
     /** @param clock in nanoseconds */
     Refusals(Consumer<String> log, LongSupplier clock) {
@@ -40,6 +41,9 @@ final class Refusals {
         String line;
         synchronized (this) {
             total++;
+            if (quiet) {
+                return;
+            }
             long now = clock.getAsLong();
             String name = name(from);
             Peer known = peers.get(name);
@@ -61,6 +65,11 @@ final class Refusals {
             known.unsaid = 0;
         }
         log.accept(line);
+    }
+
+    /** Says nothing more, and goes on counting. */
+    synchronized void quiet() {
+        quiet = true;
     }
 
     /** All there were. */

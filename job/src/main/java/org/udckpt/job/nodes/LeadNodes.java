@@ -151,6 +151,7 @@ public final class LeadNodes implements AutoCloseable {
         }
         ending = true;
         loop.close(); // no sign of life any more, to nodes that are ending
+        endpoint.parting();
         boolean told = rendezvous.missing().isEmpty();
         rendezvous.farewell(reason);
         try {

@@ -23,12 +23,14 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.tree.MalformedMessage;
 import sun.misc.Signal;
+import sun.misc.SignalHandler;
 
 /** An agent's process, from its specification to its end: one node of the job's tree, with one unit of ranks. */
 public final class NodeAgent {
     private static final Duration BETWEEN_HELLOS = Duration.ofSeconds(1), LAST_WORDS = Duration.ofSeconds(5);
     /** An exit code's part that says "by a signal", as a shell has it. */
     private static final int KILLED = 128;
+    private static final Signal TERM = new Signal("TERM");
 
     private final NodeSpecification specification;
     private final int node;
@@ -56,11 +58,16 @@ public final class NodeAgent {
         SpecificationText text = SpecificationText.read(input);
         NodeSpecification specification = text.specification();
         int unit = which.of(specification);
-        return new NodeAgent(specification, unit).run(text.credential(), unit, specification.over(settings).checked(), maker);
+        NodeAgent agent = new NodeAgent(specification, unit);
+        SignalHandler before = Signal.handle(TERM, signal -> agent.end.complete(KILLED + signal.getNumber())); // the starter's way to end it
+        try {
+            return agent.run(text.credential(), unit, specification.over(settings).checked(), maker);
+        } finally {
+            Signal.handle(TERM, before);
+        }
     }
 
     private int run(JobCredential credential, int unit, Settings settings, AgentPart.Maker maker) throws InterruptedException {
-        Signal.handle(new Signal("TERM"), signal -> end.complete(KILLED + signal.getNumber())); // the starter's way to end it
         NodeLoop loop = new NodeLoop(node);
         try (AgentPart ranks = maker.make(specification, unit, settings, end::complete)) {
             Endpoint endpoint = new Endpoint(node, specification.job().nodes(), own, credential, loop, Limits.usual());
@@ -94,9 +101,9 @@ public final class NodeAgent {
                 Messages.debugTrace("the lead has not answered yet", e);
             }
         }
-        throw new Failure(ExitCode.TIMEOUT, "the agent on " + hostName() + " (" + own.getAddress().getHostAddress() + "), unit " + NodeJob.unit(node) + ", got no answer of the lead at "
-                + specification.lead().host() + " port " + specification.lead().port() + " within " + Duration.ofNanos(specification.patience()).toSeconds()
-                + " s: see that nothing between the hosts keeps TCP connections away, or give --lead-address");
+        throw new Failure(ExitCode.TIMEOUT, "the agent on " + hostName() + " (" + own.getAddress().getHostAddress() + "), unit " + NodeJob.unit(node)
+                + ", got no answer of the lead at " + specification.lead().host() + " port " + specification.lead().port() + " within "
+                + Duration.ofNanos(specification.patience()).toSeconds() + " s: see that nothing between the hosts keeps TCP connections away, or give --lead-address");
     }
 
     /** In the node's thread. */
@@ -115,6 +122,7 @@ public final class NodeAgent {
                 if (!reason.isEmpty()) {
                     Messages.debugTrace("the agent of unit " + NodeJob.unit(node) + " ends", new Failure(ExitCode.DONE, reason));
                 }
+                endpoint.parting();
                 end.complete(ExitCode.DONE.value());
             }
             case Introduction.Hello hello -> throw new MalformedMessage("the lead introduces itself");

@@ -64,8 +64,8 @@ final class Rendezvous implements NodeLoop.Introductions {
             return "the agent of " + name(from) + ", process " + hello.pid() + " on " + hello.host() + ", speaks version " + hello.version() + ", and the lead version "
                     + SpecificationText.VERSION + ": install the same udckpt on all hosts";
         }
-        return before == null || before.equals(hello) ? null : name(from) + " has come twice: as process " + before.pid() + " on " + before.host() + " and as process " + hello.pid()
-                + " on " + hello.host() + "; the starter must start one agent for each unit";
+        return before == null || before.equals(hello) ? null : name(from) + " has come twice: as process " + before.pid() + " on " + before.host() + " and as process "
+                + hello.pid() + " on " + hello.host() + "; the starter must start one agent for each unit";
     }
 
     private String name(int node) {

@@ -49,7 +49,8 @@ public sealed interface Starter {
         } else if (text.contains(HOST)) {
             return eachHost(text);
         }
-        throw new Failure(ExitCode.USAGE, "--starter '" + text + "': give local, ssh, srun, mpiexec, or a command that starts another on a host, with " + HOST + " for the host's name");
+        throw new Failure(ExitCode.USAGE, "--starter '" + text + "': give local, ssh, srun, mpiexec, or a command that starts another on a host, with "
+                + HOST + " for the host's name");
     }
 
     private static Starter eachHost(String command) {
