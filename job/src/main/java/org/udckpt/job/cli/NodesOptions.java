@@ -27,9 +27,12 @@ final class NodesOptions {
             description = "of this host, by which the agents on others reach it; default: the one by which it reaches them")
     private String leadAddress;
 
+    @picocli.CommandLine.Option(names = "--spares", paramLabel = "a,b", description = "hosts that take the place of lost ones (--restart-on-failure)")
+    private String spares;
+
     /** Adds what is a setting. */
     Settings over(Settings settings) {
-        return settings.flag(Option.START_TIMEOUT, startTimeout).flag(Option.LEAD_ADDRESS, leadAddress);
+        return settings.flag(Option.SPARES, spares).flag(Option.START_TIMEOUT, startTimeout).flag(Option.LEAD_ADDRESS, leadAddress);
     }
 
     /** Empty: the job is on this machine alone. */

@@ -5,8 +5,12 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.udckpt.job.checkpoint.Agreement;
 import org.udckpt.job.checkpoint.LeadCheckpoints;
 import org.udckpt.job.config.Settings;
@@ -23,6 +27,7 @@ import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.Note;
 import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.report.CodedText;
+import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
@@ -30,12 +35,17 @@ import org.udckpt.job.runtime.RuntimeDirectory;
 import org.udckpt.job.tree.MalformedMessage;
 import org.udckpt.job.tree.Tally;
 import org.udckpt.job.tree.Timing;
+import org.udckpt.job.tree.Tree;
 
 /**
  * A life of a job of several nodes, as its lead has it: begins it through the coordinator, hears of its ranks' ends, and ends it where a node is lost. All
  * of {@link LeadPart} and {@link News.Reader} comes in the node's thread, but for {@link #joined} and {@link #failed}.
  */
 final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable {
+    private static final Timing TIMING = Timing.USUAL;
+    /** From an agent's finding to the end of its last rank. */
+    private static final long KILL_NS = TimeUnit.SECONDS.toNanos(2);
+
     /** What the job's ranks have exited with, or'ed, and what was decided instead. */
     private static final class ExitCodes {
         private int own;
@@ -63,6 +73,9 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private LeadPmi pmi;
     private boolean ending;
     private LeadNodes nodes;
+    private final Set<Integer> lostUnits = ConcurrentHashMap.newKeySet();
+    /** When the last one was found to be lost, in {@link System#nanoTime}'s terms. */
+    private volatile long lostAt;
 
     private LeadLife(Settings settings, NodeJob job, Path images, Map<String, String> labels, LeadCheckpoints.JobTables tables) {
         this.job = job;
@@ -80,7 +93,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
      */
     static LeadLife start(Settings settings, Starter starter, NodeJob job, Path images, Map<String, String> labels, LeadCheckpoints.JobTables tables) throws InterruptedException {
         LeadLife life = new LeadLife(settings, job, images, labels, tables);
-        life.nodes = LeadNodes.start(settings, starter, job, Timing.USUAL, life);
+        life.nodes = LeadNodes.start(settings, starter, job, TIMING, life);
         try {
             life.node.thread().execute(now -> life.coordinator().start(now, Op.START, job.image() == null ? new Op[0] : new Op[] {Op.EXCHANGE, Op.CONNECT, Op.OPEN}));
             life.begun.get();
@@ -216,12 +229,40 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     @Override
     public void lost(int number, long now) {
-        failed(unit(number) + " has not been heard of for too long", now);
+        lost(List.of(NodeJob.unit(number)), unit(number) + " has not been heard of for too long", now);
     }
 
     @Override
     public void agentsEnded(List<Integer> units, String reason, long now) {
-        failed(reason, now);
+        if (!ending || !endedUnits.stream().boxed().toList().containsAll(units)) {
+            lost(units, reason, now);
+        }
+    }
+
+    private void lost(List<Integer> units, String why, long now) {
+        lostUnits.addAll(units);
+        lostAt = now;
+        failed(why, now);
+    }
+
+    /** Units whose agents were lost. */
+    Set<Integer> lostUnits() {
+        return Set.copyOf(lostUnits);
+    }
+
+    /**
+     * Waits until none of the lost agents can have ranks that still run: each ends its own when it finds that it has no way to the root any more
+     * (docs/coordination.md, Leases).
+     */
+    void awaitLostOnesEnd() throws InterruptedException {
+        Tree tree = new Tree(job.nodes(), job.fanOut());
+        long bound = tree.depth() * (TIMING.lease() + TIMING.beat()) + TIMING.beat() + KILL_NS;
+        long left = lostUnits.isEmpty() ? 0 : lostAt + bound - System.nanoTime();
+        if (left > 0) {
+            Messages.info("waiting " + Durations.format(left) + " until the ranks of " + lostUnits.stream().map(unit -> unit(NodeJob.node(unit))).collect(Collectors.joining(", "))
+                    + " have ended, wherever they are");
+            TimeUnit.NANOSECONDS.sleep(left);
+        }
     }
 
     /** MPI has no way to go on without some of its ranks. */

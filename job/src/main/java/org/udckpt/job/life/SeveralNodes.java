@@ -4,10 +4,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.agent.AskedEnd;
@@ -25,6 +29,7 @@ import org.udckpt.job.launch.Launch;
 import org.udckpt.job.launch.RawText;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.NodesRequest;
+import org.udckpt.job.nodes.Placement;
 import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.Failure;
@@ -48,6 +53,8 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     private final NodeJob job;
     private final Path images;
     private final String pmiName;
+    /** In any life. */
+    private final Set<String> lostHosts;
     private final RuntimeDirectory runtime;
     private final AskedEnd askedEnd = new AskedEnd();
     private LeadLife lead;
@@ -55,13 +62,14 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     private Periodic periodic;
     private boolean interrupted;
 
-    private SeveralNodes(Settings settings, Installation installation, Starter starter, NodeJob job, Path images, String pmiName) {
+    private SeveralNodes(Settings settings, Installation installation, Starter starter, NodeJob job, Path images, String pmiName, Set<String> lostHosts) {
         this.settings = settings;
         this.installation = installation;
         this.starter = starter;
         this.job = job;
         this.images = images;
         this.pmiName = pmiName;
+        this.lostHosts = lostHosts;
         this.runtime = RuntimeDirectory.create(settings, job.name());
     }
 
@@ -72,13 +80,16 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
      * @param pmiName of PMI's key-value space, the same in all lives
      */
     public static SeveralNodes start(Settings settings, Installation installation, Starter starter, NodeJob job, Path images, String pmiName) throws InterruptedException {
-        SeveralNodes life = new SeveralNodes(settings, installation, starter, job, images, pmiName);
+        return start(new SeveralNodes(settings, installation, starter, job, images, pmiName, Set.of()));
+    }
+
+    private static SeveralNodes start(SeveralNodes life) throws InterruptedException {
         try {
             life.begin();
             return life;
         } catch (IOException | RuntimeException e) {
             life.close();
-            throw Failure.of("starting job " + job.name(), e);
+            throw Failure.of("starting job " + life.name(), e);
         } catch (InterruptedException e) {
             life.close();
             throw e;
@@ -93,12 +104,17 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
      */
     public static SeveralNodes restart(Settings settings, Installation installation, NodesRequest nodes, ImageLocation location, String name, UnaryOperator<List<Unit>> place)
             throws InterruptedException {
+        return restart(settings, installation, nodes, location, name, place, Set.of());
+    }
+
+    private static SeveralNodes restart(Settings settings, Installation installation, NodesRequest nodes, ImageLocation location, String name, UnaryOperator<List<Unit>> place,
+            Set<String> lostHosts) throws InterruptedException {
         try (CheckpointReader reader = location.open(Keys.user(settings))) {
             JobState state = StateTables.readJob(reader);
             NodeJob job = new NodeJob(name == null ? state.row().name() : name, state.row().generation() + 1, place.apply(units(reader, state)), nodes.fanOut(), "/", state.row().words(),
                     System.getenv(), new NodeJob.Image(location.entry().directory().toString(), location.entry().id()));
             Path images = settings.text(Option.DIR).isEmpty() ? location.parent() : Path.of(settings.text(Option.DIR)).toAbsolutePath().normalize();
-            return start(settings, installation, nodes.starter(), job, images, state.row().pmiName());
+            return start(new SeveralNodes(settings, installation, nodes.starter(), job, images, state.row().pmiName(), lostHosts));
         } catch (IOException e) {
             throw Failure.of("restart from " + location.entry().directory(), e);
         }
@@ -189,7 +205,23 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     @Override
     public Life again(ImageLocation location, Relocation relocation) throws InterruptedException {
-        return restart(settings, installation, new NodesRequest(starter, job.fanOut()), location, job.name(), _ -> job.units());
+        lead.awaitLostOnesEnd();
+        Set<String> lost = new HashSet<>(lostHosts);
+        lead.lostUnits().forEach(unit -> lost.add(job.units().get(unit).host()));
+        List<Unit> placed = Placement.without(lost, job.units(), new ArrayList<>(spares()));
+        for (Unit unit : placed) {
+            String before = job.units().get(placed.indexOf(unit)).host();
+            if (!before.equals(unit.host())) {
+                Messages.info(unit.ranks() + (unit.count() == 1 ? " moves" : " move") + " from host " + before + " to " + unit.host());
+            }
+        }
+        return restart(settings, installation, new NodesRequest(starter, job.fanOut()), location, job.name(), _ -> placed, lost);
+    }
+
+    /** Hosts that have no units. */
+    private List<String> spares() {
+        Set<String> used = job.units().stream().map(Unit::host).collect(Collectors.toSet());
+        return Arrays.stream(settings.text(Option.SPARES).split(",")).filter(host -> !host.isEmpty() && !used.contains(host)).toList();
     }
 
     @Override

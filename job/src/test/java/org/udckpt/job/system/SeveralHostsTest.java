@@ -16,7 +16,9 @@ import org.udckpt.job.hosts.HostLab;
 @Timeout(300)
 class SeveralHostsTest {
     private static final int SECONDS = 120;
-    private static final String[] PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "60", "--ballast", "2"};
+    private static final String[] PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "25", "--ballast", "2"};
+
+    private static final String[] LONG = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "100", "--ballast", "2"};
 
     @BeforeEach
     void possible() {
@@ -59,5 +61,27 @@ class SeveralHostsTest {
             }
             hosts.good();
         }
+    }
+
+    @Test
+    void aHostThatIsLostIsReplacedByASpareOne() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(5)) {
+            assertEquals(0, hosts.end("alone", hosts.command("alone", words(new String[] {"run", "-n", "4"}, LONG)), SECONDS), () -> hosts.text("alone"));
+            List<String> whole = hosts.lines("alone");
+            Process job = hosts.several("job", "run", words(new String[] {"--name", "job", "--dir", hosts.directory.resolve("images").toString(), "--hosts", hosts.hosts(1, 1, 2, 3, 4),
+                "--restart-on-failure", "3", "--spares", hosts.hosts(0, 5)}, LONG));
+            hosts.await("the job's output", "job", () -> hosts.output("job").contains("iteration"));
+            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("job"));
+            hosts.crash(3);
+            hosts.assertEnds(0, "job", job, SECONDS);
+            assertTrue(hosts.errors("job").contains("rank 2 moves from host " + lab(hosts, 3) + " to " + lab(hosts, 5)), () -> hosts.text("job"));
+            List<String> lines = hosts.lines("job");
+            assertEquals(whole.getLast(), lines.getLast());
+            hosts.good();
+        }
+    }
+
+    private static String lab(SeveralHosts hosts, int number) {
+        return hosts.lab.host(number).namespace();
     }
 }
