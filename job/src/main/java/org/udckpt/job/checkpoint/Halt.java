@@ -79,7 +79,7 @@ final class Halt implements AutoCloseable {
             for (int pid : capture.snapshotPids()) {
                 job.shepherd().expect(pid);
             }
-            if (job.pmi().traffic() == traffic) {
+            if (job.pmi().isQuietSince(traffic)) {
                 return new Frozen(capture, agent, numbered, now, List.of());
             }
         } catch (RuntimeException e) {

@@ -188,7 +188,7 @@ public final class UnitLife implements AgentPart, News.Reader {
         UnitStart begun = start;
         if (begun != null) {
             begun.end();
-            begun.job().await();
+            tell(new Note.Ended(begun.job().await())); // before the answer, behind which no code counts any more
         }
     }
 

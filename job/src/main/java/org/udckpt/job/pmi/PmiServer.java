@@ -166,6 +166,11 @@ public final class PmiServer implements AutoCloseable {
         return ended() + begun() + (others == null ? 0 : others.traffic());
     }
 
+    /** Whether nothing was under way since {@link #traffic} was this, and nothing is. */
+    public boolean isQuietSince(long before) {
+        return ended() == begun() && traffic() == before;
+    }
+
     void beginRequest() {
         begun.incrementAndGet();
     }

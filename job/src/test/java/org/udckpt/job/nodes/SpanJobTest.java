@@ -92,6 +92,24 @@ class SpanJobTest {
     }
 
     @Test
+    void processesWithADeviceHaveTheirRanksNumbersAndCounters() throws Exception {
+        start("""
+                ibv_devinfo > device$PMI_RANK 2>&1
+                echo $? >> device$PMI_RANK
+                ask finalize
+                """);
+        for (Job job : jobs) {
+            assertEquals(0, job.await());
+        }
+        for (int rank = 0; rank < LAYOUT.ranks(); rank++) {
+            List<String> said = lines("device" + rank);
+            assertTrue(said.getFirst().contains("soft0") && said.getLast().equals("0"), String.join("\n", said));
+        }
+        assertEquals(2, jobs.get(0).counted().size());
+        assertEquals(3, jobs.get(1).counted().size());
+    }
+
+    @Test
     void oneThatDiesEndsThoseElsewhereByItsAgentsWord() throws Exception {
         start("""
                 if [ $PMI_RANK = 3 ]; then kill -9 $$; fi
