@@ -74,9 +74,11 @@ final class InspectJson {
     }
 
     private void nodes(ArrayNode array) {
-        for (OpenNode node : view.image().nodes()) {
+        for (NodeView each : view.nodes()) {
+            OpenNode node = each.node();
             ObjectNode one = array.addObject().put("node", node.index()).put("host", node.host()).put("processes", node.processes().all().size());
             node.processes().ranks().forEach(one.putArray("ranks")::add);
+            PhasesJson.describe(one, each.phases());
         }
     }
 

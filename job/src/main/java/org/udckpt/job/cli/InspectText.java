@@ -36,7 +36,7 @@ final class InspectText {
         System.out.printf("ranks      %d on %s%n", manifest.ranks(), row.hosts());
         nodes();
         System.out.printf("size       %s of memory, %s stored in %d files%n", Durations.bytes(manifest.bytes()), Durations.bytes(manifest.storedBytes()), manifest.files().size());
-        phases();
+        System.out.printf("phases     %s%n", phases(view.phases()));
         if (view.lifeStops() != null) {
             System.out.printf("stops      of this life: %d checkpoints, median %s, 99%% %s, longest %s%n", view.lifeStops().checkpoints(), Durations.format(view.lifeStops().median()),
                     Durations.format(view.lifeStops().percentile99()), Durations.format(view.lifeStops().max()));
@@ -53,8 +53,8 @@ final class InspectText {
     /** A line for each of several: who is where, in this life. */
     private void nodes() {
         if (view.image().several()) {
-            view.nodes().forEach(node -> System.out.printf("node %-5d on %s: %s, %d processes, %s stored%n", node.node().index(), node.node().host(), ranks(node.node()),
-                    node.processes().size(), Durations.bytes(stored(node.node()))));
+            view.nodes().forEach(node -> System.out.printf("node %-5d on %s: %s; %d processes, %s stored%s%n", node.node().index(), node.node().host(), ranks(node.node()),
+                    node.processes().size(), Durations.bytes(stored(node.node())), node.phases().isEmpty() ? "" : "; " + phases(node.phases())));
         }
     }
 
@@ -68,13 +68,13 @@ final class InspectText {
         return node.memories().values().stream().mapToLong(source -> new Extents(source).bytes()).sum();
     }
 
-    private void phases() {
+    private static String phases(List<PhaseTime> times) {
         StringBuilder line = new StringBuilder();
-        for (PhaseTime phase : view.phases()) {
+        for (PhaseTime phase : times) {
             line.append(line.isEmpty() ? "" : ", ").append(phase.phase().name().toLowerCase(Locale.ROOT))
                     .append(phase.rank() == PhaseTime.JOB ? "" : " of rank " + phase.rank()).append(' ').append(Durations.format(phase.nanoseconds()));
         }
-        System.out.printf("phases     %s%n", line);
+        return line.toString();
     }
 
     private void writes() {

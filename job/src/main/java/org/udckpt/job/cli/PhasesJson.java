@@ -8,12 +8,12 @@ import java.util.Locale;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.write.PhaseTime;
 
-/** The phases of a checkpoint as {@code list} and {@code inspect} show them: [{"phase", "rank" unless the whole job's, "ms"}]. */
+/** The phases of a checkpoint as {@code list} and {@code inspect} show them: [{"phase", "rank" unless the whole job's or node's, "ms"}]. */
 final class PhasesJson {
     private PhasesJson() {}
 
     static void describe(ObjectNode node, CheckpointReader reader) throws IOException {
-        describe(node, reader.table("phases", PhaseTime.class));
+        describe(node, reader.jobTable("phases", PhaseTime.class));
     }
 
     static void describe(ObjectNode node, List<PhaseTime> times) {

@@ -6,21 +6,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.udckpt.address.Endpoint;
-import org.udckpt.image.read.NodeReader;
 import org.udckpt.image.write.PhaseTime;
 import org.udckpt.job.store.OpenImage;
 import org.udckpt.job.store.OpenNode;
 import org.udckpt.job.store.ProcessChoice;
 import org.udckpt.job.store.StateTables;
 import org.udckpt.job.store.StopTimesRow;
-import org.udckpt.process.capture.PhaseTimes;
 import org.udckpt.process.model.JobFile;
 
 /**
  * What is in a checkpoint, arranged by node and process.
  *
  * @param nodes by index
- * @param phases of the checkpoint
+ * @param phases of the checkpoint, as the whole job went through them
  * @param lifeStops how long the ranks stood still in this life of the job; null where the image does not say
  * @param writes all together first, then each stripe
  */
@@ -28,10 +26,9 @@ public record CheckpointView(OpenImage image, List<NodeView> nodes, List<PhaseTi
     public static CheckpointView of(OpenImage image) throws IOException {
         List<NodeView> nodes = new ArrayList<>();
         for (OpenNode node : image.nodes()) {
-            NodeReader reader = image.reader().node(node.index());
-            nodes.add(NodeView.of(node, reader.tableIfThere("rank-phases", PhaseTimes.class)));
+            nodes.add(NodeView.of(node, image.reader().node(node.index())));
         }
-        return new CheckpointView(image, List.copyOf(nodes), image.reader().table("phases", PhaseTime.class), StateTables.readStopTimes(image.reader()).orElse(null),
+        return new CheckpointView(image, List.copyOf(nodes), image.reader().jobTable(NodeView.PHASES, PhaseTime.class), StateTables.readStopTimes(image.reader()).orElse(null),
                 WriteTimes.read(image.reader()));
     }
 

@@ -1,9 +1,12 @@
 package org.udckpt.job.look;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.udckpt.image.read.NodeReader;
+import org.udckpt.image.write.PhaseTime;
 import org.udckpt.job.store.Extents;
 import org.udckpt.job.store.OpenNode;
 import org.udckpt.process.capture.PhaseTimes;
@@ -16,10 +19,13 @@ import org.udckpt.process.model.ThreadState;
  * What is in one node of a checkpoint, arranged by process.
  *
  * @param processes parents before their children
+ * @param phases of this node alone, in checkpoints of several: all its ranks together, and each; {@link PhaseTime#JOB} is the node here
  * @param captures what the stop was spent on, of each process that {@code run} started and all below it
  */
-public record NodeView(OpenNode node, KernelObjects objects, List<ProcessView> processes, List<PhaseTimes> captures) {
-    static NodeView of(OpenNode node, List<PhaseTimes> captures) {
+public record NodeView(OpenNode node, KernelObjects objects, List<ProcessView> processes, List<PhaseTime> phases, List<PhaseTimes> captures) {
+    static final String PHASES = "phases";
+
+    static NodeView of(OpenNode node, NodeReader reader) throws IOException {
         KernelObjects objects = new KernelObjects(node.image());
         Map<Integer, List<ThreadState>> threads = node.image().threads().stream().collect(Collectors.groupingBy(ThreadState::pid));
         Map<Integer, List<Region>> regions = node.image().regions().stream().collect(Collectors.groupingBy(Region::pid));
@@ -32,7 +38,7 @@ public record NodeView(OpenNode node, KernelObjects objects, List<ProcessView> p
                     .map(region -> new RegionView(region, RegionKind.of(region), stored.bytes(region.start(), region.end()))).toList();
             processes.add(new ProcessView(node, process, threads.getOrDefault(pid, List.of()), views, descriptors.getOrDefault(pid, List.of()), objects));
         }
-        return new NodeView(node, objects, processes, captures);
+        return new NodeView(node, objects, processes, reader.tableIfThere(PHASES, PhaseTime.class), reader.tableIfThere("rank-phases", PhaseTimes.class));
     }
 
     /** A rank's, that with the verbs device first. */

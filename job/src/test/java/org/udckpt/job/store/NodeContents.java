@@ -7,6 +7,8 @@ import org.udckpt.image.Range;
 import org.udckpt.image.read.NodeReader;
 import org.udckpt.image.write.NodeWriter;
 import org.udckpt.image.write.PageSource;
+import org.udckpt.image.write.Phase;
+import org.udckpt.image.write.PhaseTime;
 import org.udckpt.process.capture.PhaseTimes;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;
@@ -63,6 +65,8 @@ public record NodeContents(NodeState state, JobImage image, List<RankRow> ranks,
         StateTables.write(node, state);
         ImageTables.write(node, image, rows);
         ImageTables.writeRanks(node, ranks);
+        int rank = ranks.getFirst().rank();
+        node.table("phases", PhaseTime.class, List.of(new PhaseTime(PhaseTime.JOB, Phase.SUSPEND, 1_500_000), new PhaseTime(rank, Phase.RESUME, 300_000)));
         node.table("rank-phases", PhaseTimes.class, captures);
     }
 

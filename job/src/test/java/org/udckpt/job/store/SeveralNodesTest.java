@@ -161,11 +161,14 @@ class SeveralNodesTest {
 
     private void inspected(Udckpts udckpts) throws Exception {
         String text = good(udckpts, "inspect", several() + "/ckpt-0001");
-        assertTrue(text.matches("(?s).*\nnode 0     on a: ranks 0, 1 processes, .* stored\nnode 1     on b: ranks 1, 1 processes, .*"), text);
+        assertTrue(text.matches("(?s).*\nnode 0     on a: ranks 0; 1 processes, .* stored; suspend 1.5 ms, resume of rank 0 0.3 ms\n"
+                + "node 1     on b: ranks 1; 1 processes, .*"), text);
         assertTrue(text.matches("(?s).*\nrank 0 on a \\(node 0\\): stopped in .*\nrank 1 on b \\(node 1\\): stopped in .*"), text);
         assertTrue(text.contains("    UD the job's " + SeveralNodes.state(1).addresses().endpoints().getFirst().virtual() + " is "), text);
         JsonNode all = JSON.readTree(good(udckpts, "inspect", several() + "/ckpt-0001", "--json"));
-        assertEquals("[{\"node\":0,\"host\":\"a\",\"processes\":1,\"ranks\":[0]},{\"node\":1,\"host\":\"b\",\"processes\":1,\"ranks\":[1]}]", all.path("nodes").toString());
+        assertEquals("{\"node\":1,\"host\":\"b\",\"processes\":1,\"ranks\":[1],\"phases\":[{\"phase\":\"suspend\",\"ms\":1.5},{\"phase\":\"resume\",\"rank\":1,\"ms\":0.3}]}",
+                all.at("/nodes/1").toString());
+        assertEquals(List.of("suspend", "write", "commit"), all.path("phases").findValuesAsText("phase"), "the job's own");
         assertEquals(List.of("0", "1"), all.path("processes").findValuesAsText("rank"));
         assertEquals(List.of("a", "b"), all.path("processes").findValuesAsText("host"));
         assertEquals(all.at("/processes/0/pid"), all.at("/processes/1/pid"), "what this test is about");
