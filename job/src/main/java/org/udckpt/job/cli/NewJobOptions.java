@@ -3,6 +3,7 @@ package org.udckpt.job.cli;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.udckpt.job.config.FilePatterns;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Interval;
@@ -15,6 +16,7 @@ import org.udckpt.job.launch.ProgramCheck;
 import org.udckpt.job.launch.RawText;
 import org.udckpt.job.life.FirstLife;
 import org.udckpt.job.metrics.MetricsOutputs;
+import org.udckpt.job.nodes.NodesRequest;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.ImageLocation;
@@ -41,7 +43,7 @@ final class NewJobOptions {
     @picocli.CommandLine.Option(names = "--device", description = "soft, auto, or names of verbs devices (a,b), which the hosts take in turn")
     private String device;
 
-    @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts on this machine, and their ranks")
+    @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts on this machine, or with --starter real ones, and their ranks")
     private String hosts;
 
     @Mixin
@@ -75,6 +77,10 @@ final class NewJobOptions {
         if (directory != null) {
             settings.flag(Option.TIERS, ""); // the site's
         }
+        Optional<NodesRequest> several = nodes.check();
+        if (several.isPresent() && hosts == null) {
+            throw new Failure(ExitCode.USAGE, "--starter: give --hosts too, the hosts and how many ranks each has: --hosts n1:32,n2:32");
+        }
         Launch launch = Launch.of(ranks, hosts);
         HostLayout layout = HostLayout.parse(hosts, ranks);
         Map<String, String> environment = RawText.environment();
@@ -87,6 +93,6 @@ final class NewJobOptions {
         Path images = FirstLife.imageDirectory(settings, jobName);
         Tiers.of(settings).ifPresent(tiers -> ImageRoom.check(tiers.slow().path(), true));
         ImageRoom.check(images, !settings.text(Option.TIERS).isEmpty() || !settings.text(Option.DIR).isEmpty() || !(Interval.of(settings) instanceof Interval.Never));
-        return new NewJob(settings, Installation.find(settings), jobName, images, launch, layout, command, environment, nodes.check());
+        return new NewJob(settings, Installation.find(settings), jobName, images, launch, layout, command, environment, several);
     }
 }

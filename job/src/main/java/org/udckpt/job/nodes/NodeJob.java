@@ -18,7 +18,8 @@ import java.util.Map;
  * @param image       what it is restored from; null: it is started
  */
 public record NodeJob(String name, int generation, List<Unit> units, int fanOut, String directory, List<String> command, Map<String, String> environment, Image image) {
-    private static final int MOST_UNITS = 65_535;
+    /** The lead has a connection of each ({@link org.udckpt.job.link.Limits#connections}). */
+    private static final int MOST_UNITS = 8_000;
 
     /** @param directory of the checkpoint, absolute. @param number its own */
     public record Image(String directory, long number) {

@@ -3,9 +3,11 @@ package org.udckpt.job.nodes;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -22,6 +24,8 @@ final class Rendezvous implements NodeLoop.Introductions {
     private final Tree tree;
     private final Endpoint endpoint;
     private final Map<Integer, Introduction.Hello> known = new TreeMap<>();
+    /** That came after all were there, and have been told of. */
+    private final Set<Introduction.Hello> refused = new HashSet<>();
     private final CompletableFuture<Void> complete = new CompletableFuture<>();
     private Map<Integer, Map<Integer, InetSocketAddress>> rosters;
 
@@ -44,7 +48,7 @@ final class Rendezvous implements NodeLoop.Introductions {
         Introduction.Hello before = known.putIfAbsent(from, hello);
         String refusal = refusal(from, hello, before);
         if (refusal != null) {
-            if (!complete.completeExceptionally(new Failure(ExitCode.UNSUPPORTED, refusal)) && before != null) {
+            if (!complete.completeExceptionally(new Failure(ExitCode.UNSUPPORTED, refusal)) && refused.add(hello)) { // it says hello again and again
                 Messages.warn(refusal + "; it is not listened to");
             }
             return;
