@@ -2,7 +2,10 @@ package org.udckpt.job.agent;
 
 import java.util.OptionalInt;
 
-/** Hears that the ranks of one agent end the job, at most once: those of other agents are to be ended then, by {@link Job#endElsewhere} of theirs. */
+/**
+ * Hears that the ranks of one agent end the job, at most once: the user is to be told why, unless the agent has all ranks and has said it itself, and those of
+ * other agents are to be ended, by {@link Job#endElsewhere} of theirs.
+ */
 @FunctionalInterface
 public interface EndListener {
     /** A job whose ranks all have one agent. */

@@ -143,8 +143,7 @@ public final class Job implements AutoCloseable {
 
             @Override
             public void contradicted(String why) {
-                Messages.error(why + ": PMI-1 has no overwriting; ending the job", null);
-                ranks.end(ExitCode.UNSUPPORTED.value(), why);
+                ranks.end(ExitCode.UNSUPPORTED.value(), why + ": PMI-1 has no overwriting"); // the listener, which such a job has, tells it once for all agents
             }
 
             @Override

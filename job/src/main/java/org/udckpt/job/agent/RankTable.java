@@ -105,7 +105,9 @@ public final class RankTable {
             fatal = signal != 0 && !ending;
             if (fatal || signal != 0 && rank == lost && !aborted) {
                 code = deathCode(signal, status);
-                Messages.error(death(rank, hostPid, signal) + (span.total() > 1 ? "; ending the other ranks" : ""), null);
+                if (!fatal || span.isAll()) { // else the listener tells the user, for all agents
+                    Messages.error(death(rank, hostPid, signal) + (span.total() > 1 ? "; ending the other ranks" : ""), null);
+                }
             } else if (signal == 0 && !aborted) {
                 code |= status >> 8 & 0xff;
             }
@@ -150,7 +152,9 @@ public final class RankTable {
         }
         if (first) {
             String why = "rank " + rank + " left without MPI_Finalize";
-            Messages.error(why + "; ending the other ranks", null);
+            if (span.isAll()) {
+                Messages.error(why + "; ending the other ranks", null);
+            }
             endAll(OptionalInt.empty(), why);
         }
     }

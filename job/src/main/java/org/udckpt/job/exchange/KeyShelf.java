@@ -60,7 +60,8 @@ public final class KeyShelf implements Shelf {
             if (before == null || Arrays.equals(before.key, pair.key) && Arrays.equals(before.value, pair.value)) {
                 taken[count++] = number;
             } else {
-                refused = (refused == null ? "" : refused + "; ") + "PMI key '" + text(pair.key) + "' is put twice, or has the number of '" + text(before.key) + "'";
+                refused = (refused == null ? "" : refused + "; ") + "PMI key '" + text(pair.key)
+                        + (Arrays.equals(before.key, pair.key) ? "' is put twice" : "' has the same number as '" + text(before.key) + "'");
             }
         }
         taken = Arrays.copyOf(taken, count);
