@@ -60,7 +60,11 @@ final class InspectText {
 
     private static String ranks(OpenNode node) {
         List<Integer> ranks = node.processes().ranks();
-        return ranks.isEmpty() ? "no ranks" : "ranks " + String.join(", ", ranks.stream().map(Object::toString).toList());
+        if (ranks.size() < 2) {
+            return ranks.isEmpty() ? "no ranks" : "rank " + ranks.getFirst();
+        }
+        boolean all = ranks.getLast() - ranks.getFirst() == ranks.size() - 1;
+        return "ranks " + (all ? ranks.getFirst() + " to " + ranks.getLast() : String.join(", ", ranks.stream().map(Object::toString).toList()));
     }
 
     /** Of processes, shared objects and files. */

@@ -161,8 +161,8 @@ class SeveralNodesTest {
 
     private void inspected(Udckpts udckpts) throws Exception {
         String text = good(udckpts, "inspect", several() + "/ckpt-0001");
-        assertTrue(text.matches("(?s).*\nnode 0     on a: ranks 0; 1 processes, .* stored; suspend 1.5 ms, resume of rank 0 0.3 ms\n"
-                + "node 1     on b: ranks 1; 1 processes, .*"), text);
+        assertTrue(text.matches("(?s).*\nnode 0     on a: rank 0; 1 processes, .* stored; suspend 1.5 ms, resume of rank 0 0.3 ms\n"
+                + "node 1     on b: rank 1; 1 processes, .*"), text);
         assertTrue(text.matches("(?s).*\nrank 0 on a \\(node 0\\): stopped in .*\nrank 1 on b \\(node 1\\): stopped in .*"), text);
         assertTrue(text.contains("    UD the job's " + SeveralNodes.state(1).addresses().endpoints().getFirst().virtual() + " is "), text);
         JsonNode all = JSON.readTree(good(udckpts, "inspect", several() + "/ckpt-0001", "--json"));
