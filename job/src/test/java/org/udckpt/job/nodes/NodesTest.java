@@ -119,8 +119,8 @@ class NodesTest {
             Host first = lab.host(1);
             lab.partition(java.util.Set.of(2));
             try (LeadProcess lead = new LeadProcess(directory, builder -> first.command(builder.command()),
-                    Map.of("UDCKPT_LEAD_ADDRESS", first.address(), "UDCKPT_START_TIMEOUT", "6s"), "ip netns exec {host}", "2", first.namespace(), lab.host(2).namespace())) {
-                assertRefused(lead, ExitCode.TIMEOUT, "the agent of unit 1 (host " + lab.host(2).namespace() + ") did not come within --start-timeout 6 s", "--lead-address");
+                    Map.of("UDCKPT_LEAD_ADDRESS", first.address(), "UDCKPT_START_TIMEOUT", "30s"), "ip netns exec {host}", "2", first.namespace(), lab.host(2).namespace())) {
+                assertRefused(lead, ExitCode.TIMEOUT, "the agent of unit 1 (host " + lab.host(2).namespace() + ") did not come within --start-timeout 30 s", "--lead-address");
             }
         }
     }
@@ -135,8 +135,8 @@ class NodesTest {
 
     @Test
     void anAgentThatHangsBeforeItHasCome() throws Exception {
-        try (LeadProcess lead = lead(Map.of("TEST_HANG", "MAKE:2", "UDCKPT_START_TIMEOUT", "6s"), "local", "2", "a", "b", "c")) {
-            assertRefused(lead, ExitCode.TIMEOUT, "the agent of unit 2 (host c) did not come within --start-timeout 6 s");
+        try (LeadProcess lead = lead(Map.of("TEST_HANG", "MAKE:2", "UDCKPT_START_TIMEOUT", "30s"), "local", "2", "a", "b", "c")) {
+            assertRefused(lead, ExitCode.TIMEOUT, "the agent of unit 2 (host c) did not come within --start-timeout 30 s");
         }
     }
 
