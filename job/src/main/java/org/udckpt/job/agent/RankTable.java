@@ -105,17 +105,21 @@ public final class RankTable {
             fatal = signal != 0 && !ending;
             if (fatal || signal != 0 && rank == lost && !aborted) {
                 code = deathCode(signal, status);
-                if (!fatal || span.isAll()) { // else the listener tells the user, for all agents
-                    Messages.error(death(rank, hostPid, signal) + (span.total() > 1 ? "; ending the other ranks" : ""), null);
-                }
+                if (!fatal || span.isAll()) {
+                    sayDeath(rank, hostPid, signal);
+                } // else the listener tells the user, for all agents
             } else if (signal == 0 && !aborted) {
                 code |= status >> 8 & 0xff;
             }
         }
-        if (fatal) {
-            endAll(OptionalInt.of(deathCode(signal, status)), death(rank, hostPid, signal));
+        if (fatal && !endAll(OptionalInt.of(deathCode(signal, status)), death(rank, hostPid, signal)) && !span.isAll()) {
+            sayDeath(rank, hostPid, signal); // its connection was faster, and that is what the listener was told
         }
         left.countDown();
+    }
+
+    private void sayDeath(int rank, int hostPid, int signal) {
+        Messages.error(death(rank, hostPid, signal) + (span.total() > 1 ? "; ending the other ranks" : ""), null);
     }
 
     private static String death(int rank, int hostPid, int signal) {
@@ -191,11 +195,11 @@ public final class RankTable {
         ending = true;
     }
 
-    /** @param why null: the listener is not told */
-    private void endAll(OptionalInt decided, String why) {
+    /** False: it is ended already. @param why null: the listener is not told */
+    private boolean endAll(OptionalInt decided, String why) {
         synchronized (this) {
             if (ending) {
-                return;
+                return false;
             }
             ending = true;
         }
@@ -203,6 +207,7 @@ public final class RankTable {
             listener.ends(decided, why);
         }
         killAll.run();
+        return true;
     }
 
     public synchronized boolean ending() {
