@@ -91,7 +91,7 @@ public final class FaultRun {
             world.events().at(random.nextLong(TIMING.beat()), () -> start(self));
         }
         world.afterEvent(ledger::check);
-        world.events().at(TIMING.start(), () -> world.later(0, 0, exchanges ? () -> world.node(0).coordinator().start(world.now(), Op.START, Op.EXCHANGE, Op.CONNECT, Op.OPEN) : this::checkpoint));
+        world.events().at(TIMING.start(), () -> world.later(0, 0, exchanges ? () -> world.node(0).coordinator().start(world.now(), Op.FILES, Op.START, Op.EXCHANGE, Op.CONNECT, Op.OPEN) : this::checkpoint));
         for (FaultPlan.Fault fault : plan.faults()) {
             if (fault.trigger() == null) {
                 world.events().at(TIMING.start() + fault.delay(), () -> happens(fault));

@@ -116,7 +116,7 @@ final class Ledger {
                 }
                 history.parts[node] = Part.WRITING;
             }
-            case DRAIN, COMMIT, ABORT, START, EXCHANGE, CONNECT, OPEN, END -> { }
+            case DRAIN, COMMIT, ABORT, FILES, START, EXCHANGE, CONNECT, OPEN, END -> { }
         }
     }
 
@@ -144,7 +144,7 @@ final class Ledger {
                     throw new Violation("node " + node + " was told that checkpoint " + request.checkpoint() + " is committed");
                 }
             }
-            case DRAIN, START, EXCHANGE, CONNECT, OPEN -> { }
+            case DRAIN, FILES, START, EXCHANGE, CONNECT, OPEN -> { }
         }
     }
 

@@ -33,7 +33,7 @@ final class LocalTimes implements SimulatedRanks.Behaviour {
             case RESUME -> spread(0.5, 0.5);
             case WRITE -> spread(300, 50);
             case COMMIT, ABORT, END -> spread(0.2, 0.2);
-            case START -> rebuild();
+            case FILES, START -> rebuild();
             case CONNECT -> spread(5, 5);
             case OPEN -> spread(0.5, 0.5);
             case EXCHANGE -> throw new IllegalArgumentException("no work of ranks");

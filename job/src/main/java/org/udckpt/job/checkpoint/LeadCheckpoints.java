@@ -273,7 +273,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
                     attempt.resumed.complete(System.nanoTime());
                 }
             }
-            case WRITE, COMMIT, ABORT, EXCHANGE, START, CONNECT, OPEN, END -> { }
+            case WRITE, COMMIT, ABORT, EXCHANGE, FILES, START, CONNECT, OPEN, END -> { }
         }
     }
 

@@ -16,7 +16,7 @@ public record Budgets(long suspend, long drain, long snapshot, long resume, long
             case WRITE -> write;
             case COMMIT, ABORT, END -> settle;
             case EXCHANGE, CONNECT, OPEN -> exchange;
-            case START -> start;
+            case FILES, START -> start;
         };
     }
 

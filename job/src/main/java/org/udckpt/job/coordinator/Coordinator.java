@@ -72,7 +72,7 @@ public final class Coordinator {
         }
     }
 
-    /** Begins the steps of a life's beginning, one after the other until one fails; {@link Owner#started} tells their end. @param first of START, EXCHANGE, CONNECT, OPEN */
+    /** Begins the steps of a life's beginning, one after the other until one fails; {@link Owner#started} tells their end. @param first of FILES, START, EXCHANGE, CONNECT, OPEN */
     public void start(long now, Op first, Op... then) {
         idle("a life's beginning");
         state = State.STARTING;
@@ -189,7 +189,7 @@ public final class Coordinator {
                 state = State.MANIFEST;
                 owner.commit(checkpoint, now);
             }
-            case COMMIT, ABORT, START, EXCHANGE, CONNECT, OPEN, END -> throw new IllegalStateException(asked + " is no phase");
+            case COMMIT, ABORT, FILES, START, EXCHANGE, CONNECT, OPEN, END -> throw new IllegalStateException(asked + " is no phase");
         }
     }
 

@@ -20,6 +20,8 @@ public enum Op {
     ABORT,
     /** After a restart: say where the ranks are now, and learn where their peers are. */
     EXCHANGE,
+    /** After a restart, before any process is there: put the job's files back. */
+    FILES,
     /** The life begins: the ranks are started, or restored behind closed gates with their verbs objects made again. */
     START,
     /** After a restart, when all addresses are known: connect the queue pairs that had a peer. */
@@ -34,7 +36,7 @@ public enum Op {
     /** Whether it needs every node. */
     public boolean needsAll() {
         return switch (this) {
-            case SUSPEND, DRAIN, SNAPSHOT, RESUME, WRITE, START, EXCHANGE, CONNECT, OPEN -> true;
+            case SUSPEND, DRAIN, SNAPSHOT, RESUME, WRITE, FILES, START, EXCHANGE, CONNECT, OPEN -> true;
             case COMMIT, ABORT, END -> false;
         };
     }

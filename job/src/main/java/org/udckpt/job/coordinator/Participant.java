@@ -74,7 +74,7 @@ public final class Participant {
                 }
             }
             case COMMIT, ABORT -> open = failure != null;
-            case END, START, CONNECT, OPEN -> { }
+            case END, FILES, START, CONNECT, OPEN -> { }
             case EXCHANGE -> throw new IllegalStateException("an exchange of tables is no work of ranks");
         }
         if (next != null) {
@@ -112,7 +112,7 @@ public final class Participant {
     private String refusal(Request request) {
         Op op = request.op();
         boolean after = switch (op) {
-            case SUSPEND, START, CONNECT, OPEN -> doing == null && !open;
+            case SUSPEND, FILES, START, CONNECT, OPEN -> doing == null && !open;
             case DRAIN -> reached == Op.SUSPEND || reached == Op.DRAIN;
             case SNAPSHOT -> reached == Op.DRAIN;
             case RESUME -> reached == Op.SNAPSHOT;

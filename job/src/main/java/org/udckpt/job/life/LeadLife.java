@@ -95,7 +95,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         LeadLife life = new LeadLife(settings, job, images, labels, tables);
         life.nodes = LeadNodes.start(settings, starter, job, TIMING, life);
         try {
-            life.node.thread().execute(now -> life.coordinator().start(now, Op.START, job.image() == null ? new Op[0] : new Op[] {Op.EXCHANGE, Op.CONNECT, Op.OPEN}));
+            life.node.thread().execute(life::begin);
             life.begun.get();
             return life;
         } catch (ExecutionException e) {
@@ -104,6 +104,14 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         } catch (InterruptedException | RuntimeException e) {
             life.close();
             throw e;
+        }
+    }
+
+    private void begin(long now) {
+        if (job.image() == null) {
+            coordinator().start(now, Op.START);
+        } else {
+            coordinator().start(now, Op.FILES, Op.START, Op.EXCHANGE, Op.CONNECT, Op.OPEN);
         }
     }
 

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -193,35 +194,33 @@ public final class Restart {
     }
 
     /**
-     * Restores one unit of a job of several nodes; returns when its processes are there, behind closed gates, with their verbs objects made again.
+     * Begins the restart of one unit of a job of several nodes: its namespaces are there, and its files are put back.
      *
-     * @param node   of the image, which is the unit's; its checkpoint is closed with the job
-     * @param facts  without the runtime directory that the processes name, which the image knows
-     * @param around the unit's
-     * @param ready  is given the job before its first rank runs
+     * @param node      of the image, which is the unit's; its checkpoint is closed with the job
+     * @param facts     without the runtime directory that the processes name, which the image knows
+     * @param around    the unit's
+     * @param elsewhere paths of files that another unit puts back
+     * @param ready     is given the job before its first rank runs
      */
-    static RestoredUnit unit(Settings settings, Installation installation, NodeReader node, JobFacts facts, Surroundings around, Consumer<Job> ready) throws IOException, InterruptedException {
+    static UnitRestart unit(Settings settings, Installation installation, NodeReader node, JobFacts facts, Surroundings around, Set<String> elsewhere, Consumer<Job> ready) throws IOException {
         CompletableFuture<String> refusal = beside(Support::refusal);
         Restart restart = new Restart(settings, installation, node, Relocation.NONE, refusal, RestartPhases.sinceNow(), Onlooker.NONE);
         Job job = null;
-        RestartFiles files = null;
         try {
             restart.checkMachine();
             NodeState own = StateTables.readNode(node, StateTables.readJob(node.checkpoint()));
             job = restart.makeJob(facts.named(own.namedRuntime()), around, own);
             ready.accept(job);
             Contents all = join(restart.contents);
-            files = RestartFiles.putBackOfUnit(job, all.image(), all.memory(), node.checkpoint().directory());
-            Revival revival = restart.revive(job, all, restart.processes(all));
-            revival.rebuild();
-            return new RestoredUnit(job, files, revival);
-        } catch (IOException | InterruptedException | RuntimeException e) {
+            RestartFiles files = RestartFiles.putBackOfUnit(job, all.image(), all.memory(), node.checkpoint().directory(), elsewhere);
+            Job made = job;
+            return new UnitRestart(job, files, () -> restart.revive(made, all, restart.processes(all)));
+        } catch (IOException | RuntimeException e) {
             restart.awaitContents();
             if (job != null) {
-                job.close(); // processes that run already write to the files: none is left when these are put as they were
-            }
-            if (files != null) {
-                files.close();
+                job.close();
+            } else {
+                node.checkpoint().close();
             }
             throw e;
         }

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
+import java.util.Set;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.checkpoint.JobFiles;
 import org.udckpt.job.config.FilePatterns;
@@ -36,19 +37,19 @@ final class RestartFiles implements AutoCloseable {
 
     /** @param checkpoint its directory */
     static RestartFiles putBack(Job job, JobImage image, List<MemorySource> memory, Path checkpoint) {
-        return putBack(job, image, memory, checkpoint, OneRestart.of(checkpoint.getParent(), Tiers.of(job.settings())));
+        return putBack(job, image, memory, checkpoint, OneRestart.of(checkpoint.getParent(), Tiers.of(job.settings())), Set.of());
     }
 
-    /** Those of a unit of a job of several nodes, whose lead sees to it that there is one restart. */
-    static RestartFiles putBackOfUnit(Job job, JobImage image, List<MemorySource> memory, Path checkpoint) {
-        return putBack(job, image, memory, checkpoint, OneRestart.elsewhere());
+    /** Those of a unit of a job of several nodes, whose lead sees to it that there is one restart. @param elsewhere paths of files that another unit puts back */
+    static RestartFiles putBackOfUnit(Job job, JobImage image, List<MemorySource> memory, Path checkpoint, Set<String> elsewhere) {
+        return putBack(job, image, memory, checkpoint, OneRestart.elsewhere(), elsewhere);
     }
 
-    private static RestartFiles putBack(Job job, JobImage image, List<MemorySource> memory, Path checkpoint, OneRestart alone) {
+    private static RestartFiles putBack(Job job, JobImage image, List<MemorySource> memory, Path checkpoint, OneRestart alone, Set<String> elsewhere) {
         goOnSaving(job, image);
         try {
             Rollback rollback = Rollback.prepare(image, memory, new RollbackRequest(checkpoint.getFileName().toString(), job.settings().keepsRolledBack(), JobFiles.foreign(job), "",
-                    CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid()).identities()));
+                    CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid()).identities(), elsewhere));
             try {
                 rollback.swap();
                 return new RestartFiles(alone, rollback);
@@ -64,7 +65,7 @@ final class RestartFiles implements AutoCloseable {
 
     /** Where a copy of the job has changes of its own; they end with it. @param root /proc/PID/root of one of its processes */
     static void putBackBelow(String root, Job job, JobImage image, List<MemorySource> memory) {
-        try (Rollback rollback = Rollback.prepare(image, memory, new RollbackRequest("trial", false, JobFiles.foreign(job), root, new long[0]))) {
+        try (Rollback rollback = Rollback.prepare(image, memory, new RollbackRequest("trial", false, JobFiles.foreign(job), root, new long[0], Set.of()))) {
             rollback.swap();
             rollback.commit();
         }

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.UnaryOperator;
@@ -109,10 +110,11 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     private static SeveralNodes restart(Settings settings, Installation installation, NodesRequest nodes, ImageLocation location, String name, UnaryOperator<List<Unit>> place,
             Set<String> lostHosts) throws InterruptedException {
-        try (CheckpointReader reader = location.open(Keys.user(settings))) {
+        try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.of(location.parent(), Optional.empty())) {
             JobState state = StateTables.readJob(reader);
-            NodeJob job = new NodeJob(name == null ? state.row().name() : name, state.row().generation() + 1, place.apply(units(reader, state)), nodes.fanOut(), "/", state.row().words(),
-                    System.getenv(), new NodeJob.Image(location.entry().directory().toString(), location.entry().id()));
+            List<Unit> units = place.apply(units(reader, state));
+            NodeJob job = new NodeJob(name == null ? state.row().name() : name, state.row().generation() + 1, units, nodes.fanOut(), "/", state.row().words(), System.getenv(),
+                    new NodeJob.Image(location.entry().directory().toString(), location.entry().id(), SharedFiles.owners(reader.nodes(), units)));
             Path images = settings.text(Option.DIR).isEmpty() ? location.parent() : Path.of(settings.text(Option.DIR)).toAbsolutePath().normalize();
             return start(new SeveralNodes(settings, installation, nodes.starter(), job, images, state.row().pmiName(), lostHosts));
         } catch (IOException e) {

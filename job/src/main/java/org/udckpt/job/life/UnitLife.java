@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.udckpt.address.RankSpan;
 import org.udckpt.image.write.PartOrder;
@@ -13,6 +14,7 @@ import org.udckpt.job.agent.JobFacts;
 import org.udckpt.job.agent.Surroundings;
 import org.udckpt.job.checkpoint.UnitCheckpoints;
 import org.udckpt.job.config.Installation;
+import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.coordinator.Op;
 import org.udckpt.job.coordinator.Request;
@@ -23,6 +25,7 @@ import org.udckpt.job.launch.RawText;
 import org.udckpt.job.nodes.AgentPart;
 import org.udckpt.job.nodes.NodeAuthority;
 import org.udckpt.job.nodes.NodeHandle;
+import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.NodePmi;
 import org.udckpt.job.nodes.NodeSpecification;
 import org.udckpt.job.nodes.Note;
@@ -59,7 +62,7 @@ public final class UnitLife implements AgentPart, News.Reader {
         this.specification = specification;
         this.number = unit;
         this.unit = specification.job().units().get(unit);
-        this.settings = settings;
+        this.settings = unit == 0 ? settings : settings.flag(Option.FILES, ""); // what all share is saved once; of what their ranks have open all save their own
         this.endAgent = end;
     }
 
@@ -78,7 +81,7 @@ public final class UnitLife implements AgentPart, News.Reader {
     private JobFacts facts() {
         var job = specification.job();
         HostLayout layout = new HostLayout(job.units().stream().map(each -> new HostLayout.Host(each.name(), each.count())).toList());
-        return new JobFacts(job.name(), Path.of(settings.text(org.udckpt.job.config.Option.DIR)), Launch.RANKS, layout, new RankSpan(unit.first(), unit.count(), job.ranks()),
+        return new JobFacts(job.name(), Path.of(settings.text(Option.DIR)), Launch.RANKS, layout, new RankSpan(unit.first(), unit.count(), job.ranks()),
                 job.command().stream().map(RawText::shown).toList(), job.generation(), null);
     }
 
@@ -121,7 +124,16 @@ public final class UnitLife implements AgentPart, News.Reader {
 
     private long[] doIt(Request request) throws IOException, InterruptedException {
         switch (request.op()) {
-            case START -> start();
+            case FILES -> begin(UnitStart::again);
+            case START -> {
+                if (specification.job().image() == null) {
+                    begin(UnitStart::first);
+                } else {
+                    start.revive();
+                }
+                Job job = start.job();
+                Thread.ofVirtual().name("unit-end").start(() -> awaitEnd(job));
+            }
             case CONNECT -> start.connect();
             case OPEN -> start.open();
             case SUSPEND -> checkpoints().suspend(PartOrder.decode(request.order().getBytes(StandardCharsets.US_ASCII)));
@@ -154,14 +166,19 @@ public final class UnitLife implements AgentPart, News.Reader {
         return start.checkpoints();
     }
 
-    private void start() throws IOException, InterruptedException {
-        UnitStart begun = UnitStart.of(installation, specification.job(), number, settings, facts(), new Surroundings(runtime(), Path.of(specification.job().directory()),
+    /** {@link UnitStart#first} or {@link UnitStart#again}. */
+    @FunctionalInterface
+    private interface Beginning {
+        UnitStart begin(Installation installation, NodeJob nodes, int number, Settings settings, JobFacts facts, Surroundings around, Consumer<Job> ready) throws IOException;
+    }
+
+    private void begin(Beginning how) throws IOException {
+        UnitStart begun = how.begin(installation, specification.job(), number, settings, facts(), new Surroundings(runtime(), Path.of(specification.job().directory()),
                 specification.job().environment(), authority::of), this::prepared);
         start = begun;
         if (ended) {
             begun.end();
         }
-        Thread.ofVirtual().name("unit-end").start(() -> awaitEnd(begun.job()));
     }
 
     /** Before the first rank runs. */

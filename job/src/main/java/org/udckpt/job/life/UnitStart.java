@@ -1,9 +1,11 @@
 package org.udckpt.job.life;
 
 import java.io.IOException;
-import java.nio.file.Path;
-import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.agent.Job;
@@ -23,33 +25,27 @@ import org.udckpt.job.store.Keys;
 final class UnitStart implements AutoCloseable {
     private final Job job;
     private final UnitCheckpoints checkpoints;
+    private final Installation installation;
     /** Null in a first life. */
-    private final RestoredUnit restored;
+    private final UnitRestart restart;
 
-    private UnitStart(Job job, UnitCheckpoints checkpoints, RestoredUnit restored) {
+    private UnitStart(Installation installation, Job job, UnitCheckpoints checkpoints, UnitRestart restart) {
+        this.installation = installation;
         this.job = job;
         this.checkpoints = checkpoints;
-        this.restored = restored;
+        this.restart = restart;
     }
 
     /**
-     * Returns when the ranks run; those of a restarted job behind closed gates, with their verbs objects made again.
+     * Of a job that begins: returns when the ranks run.
      *
      * @param number of the unit
      * @param ready  is given the job before its first rank runs
      */
-    static UnitStart of(Installation installation, NodeJob nodes, int number, Settings settings, JobFacts facts, Surroundings around, Consumer<Job> ready) throws IOException, InterruptedException {
-        RestoredUnit restored = null;
-        Job job;
-        if (nodes.image() == null) {
-            job = FirstLife.start(settings, installation, facts, around, nodes.command(), around.environment(), ready);
-        } else {
-            restored = Restart.unit(settings, installation, open(nodes.image(), number, settings), facts, around, ready);
-            job = restored.job();
-        }
-        UnitStart start = new UnitStart(job, new UnitCheckpoints(job, number, nodes.units().get(number).host(), ImageOptions.of(settings)), restored);
+    static UnitStart first(Installation installation, NodeJob nodes, int number, Settings settings, JobFacts facts, Surroundings around, Consumer<Job> ready) throws IOException {
+        UnitStart start = of(installation, nodes, number, settings, FirstLife.start(settings, installation, facts, around, nodes.command(), around.environment(), ready), null);
         try {
-            Service.openUnit(job, start.checkpoints, installation.library());
+            start.serve();
             return start;
         } catch (IOException | RuntimeException e) {
             start.close();
@@ -57,17 +53,29 @@ final class UnitStart implements AutoCloseable {
         }
     }
 
+    /** Of a job that is restarted: returns when the unit's files are put back. */
+    static UnitStart again(Installation installation, NodeJob nodes, int number, Settings settings, JobFacts facts, Surroundings around, Consumer<Job> ready) throws IOException {
+        Set<String> elsewhere = nodes.image().shared().entrySet().stream().filter(file -> file.getValue() != number).map(Map.Entry::getKey).collect(Collectors.toSet());
+        UnitRestart restart = Restart.unit(settings, installation, open(nodes.image(), number, settings), facts, around, elsewhere, ready);
+        return of(installation, nodes, number, settings, restart.job(), restart);
+    }
+
+    private static UnitStart of(Installation installation, NodeJob nodes, int number, Settings settings, Job job, UnitRestart restart) {
+        return new UnitStart(installation, job, new UnitCheckpoints(job, number, nodes.units().get(number).host(), ImageOptions.of(settings)), restart);
+    }
+
+    private void serve() throws IOException {
+        Service.openUnit(job, checkpoints, installation.library());
+    }
+
     private static NodeReader open(NodeJob.Image image, int number, Settings settings) throws IOException {
         CheckpointReader reader = ImageLocation.find(image.directory(), Keys.user(settings)).open(Keys.user(settings));
-        List<NodeReader> nodes = reader.nodes();
-        return nodes.stream().filter(node -> node.index() == number).findFirst().orElseThrow(() -> {
-            try {
-                reader.close();
-            } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
-            }
-            return new Failure(ExitCode.CORRUPT, image.directory() + " has no unit " + number + ": it is of " + nodes.size() + " units");
-        });
+        Optional<NodeReader> own = reader.nodes().stream().filter(node -> node.index() == number).findFirst();
+        if (own.isEmpty()) {
+            reader.close();
+            throw new Failure(ExitCode.CORRUPT, image.directory() + " has no unit " + number);
+        }
+        return own.get();
     }
 
     Job job() {
@@ -78,14 +86,20 @@ final class UnitStart implements AutoCloseable {
         return checkpoints;
     }
 
+    /** The files of all units are put back: the processes are restored, behind closed gates, with their verbs objects made again. */
+    void revive() throws IOException, InterruptedException {
+        restart.revive();
+    }
+
     /** All addresses of the job are known: queue pairs that had a peer get it again. */
     void connect() {
-        restored.revival().connect();
+        restart.connect();
     }
 
     /** All are connected: the gates open. */
-    void open() {
-        restored.open();
+    void open() throws IOException {
+        restart.open();
+        serve();
     }
 
     /** From any thread. */
@@ -95,8 +109,8 @@ final class UnitStart implements AutoCloseable {
 
     @Override
     public void close() {
-        if (restored != null) {
-            restored.close();
+        if (restart != null) {
+            restart.close();
         } else {
             job.close();
         }

@@ -21,10 +21,15 @@ public record NodeJob(String name, int generation, List<Unit> units, int fanOut,
     /** The lead has a connection of each ({@link org.udckpt.job.link.Limits#connections}). */
     private static final int MOST_UNITS = 8_000;
 
-    /** @param directory of the checkpoint, absolute. @param number its own */
-    public record Image(String directory, long number) {
+    /**
+     * @param directory of the checkpoint, absolute
+     * @param number    its own
+     * @param shared    paths of files that several units had, and the unit that puts each back
+     */
+    public record Image(String directory, long number, Map<String, Integer> shared) {
         public Image {
             requireAbsolute("the image", directory);
+            shared = Map.copyOf(shared);
         }
     }
 

@@ -106,6 +106,11 @@ public final class ImageTables {
         }
     }
 
+    /** The files of one node alone; not held against its processes. */
+    public static List<JobFile> readFiles(NodeReader node) throws IOException {
+        return node.tableIfThere(FILES, JobFile.class);
+    }
+
     /** @throws ImageError.Corrupt naming the row that no capture wrote */
     public static JobImage readImage(NodeReader node) throws IOException {
         JobImage image = new JobImage(node.table(PROCESSES, ProcessState.class), node.table(THREADS, ThreadState.class), node.table(REGIONS, Region.class),

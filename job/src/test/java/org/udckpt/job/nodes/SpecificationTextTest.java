@@ -27,7 +27,7 @@ class SpecificationTextTest {
 
     private static NodeJob job() {
         return new NodeJob("job", 3, List.of(new Unit("a", "host1", 0, 2), new Unit("b", "host2.example", 2, 1)), 16, "/home/" + LATIN, List.of("./app", LATIN, OTHERS, ""),
-                Map.of("PATH", "/bin", "ODD", LATIN + OTHERS), new NodeJob.Image("/images/" + LATIN, 7));
+                Map.of("PATH", "/bin", "ODD", LATIN + OTHERS), new NodeJob.Image("/images/" + LATIN, 7, Map.of("/shared/" + LATIN, 1)));
     }
 
     private static NodeSpecification specification(Map<String, NodeSpecification.Setting> given) {

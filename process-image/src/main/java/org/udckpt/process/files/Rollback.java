@@ -66,6 +66,9 @@ public final class Rollback implements AutoCloseable {
             if (!(file instanceof JobFile.Named)) {
                 known.add(file.path());
             }
+            if (request.elsewhere().contains(file.path())) {
+                continue;
+            }
             switch (file) {
                 case JobFile.Directory directory -> directory(directory);
                 case JobFile.RegularFile one -> regular.prepare(one);

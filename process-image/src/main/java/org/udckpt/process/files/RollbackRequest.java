@@ -1,6 +1,7 @@
 package org.udckpt.process.files;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * How files are put back.
@@ -11,5 +12,6 @@ import java.util.List;
  * @param root /proc/PID/root of a process whose files they are, where a copy of the job works on changes of its own; then what was made after the
  *     checkpoint stays. Else ""
  * @param streams {device, inode} pairs of the launcher's standard streams
+ * @param elsewhere paths of files that another one puts back
  */
-public record RollbackRequest(String checkpoint, boolean keep, List<String> foreign, String root, long[] streams) {}
+public record RollbackRequest(String checkpoint, boolean keep, List<String> foreign, String root, long[] streams, Set<String> elsewhere) {}

@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.CaptureRequest;
@@ -100,7 +101,7 @@ final class SavedJob implements AutoCloseable {
     }
 
     private Restored restore(ShepherdProcess shepherd, long lazyFrom) {
-        try (Rollback files = Rollback.prepare(image, memory, new RollbackRequest("saved", false, List.of(), "", new long[0]))) {
+        try (Rollback files = Rollback.prepare(image, memory, new RollbackRequest("saved", false, List.of(), "", new long[0], Set.of()))) {
             files.swap();
             Restored restored = Restorer.restore(image, memory, new Target(shepherd), lazyFrom);
             files.commit();

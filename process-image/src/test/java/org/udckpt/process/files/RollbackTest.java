@@ -15,6 +15,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -115,7 +116,7 @@ class RollbackTest {
         write("made-later", 10);
         Files.delete(work.resolve("script"));
         Map<String, String> before = state();
-        try (Rollback rollback = Rollback.prepare(saved.image(), saved.contents(), new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0]))) {
+        try (Rollback rollback = Rollback.prepare(saved.image(), saved.contents(), new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0], Set.of()))) {
             assertEquals(contents(before), contents(state()), "only names that nobody sees");
             rollback.swap();
             assertFalse(contents(before).equals(contents(state())));
@@ -130,7 +131,7 @@ class RollbackTest {
         write("log", 20);
         write("script", 30);
         Map<String, String> before = state();
-        try (Rollback rollback = Rollback.prepare(saved.image(), saved.contents(), new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0]))) {
+        try (Rollback rollback = Rollback.prepare(saved.image(), saved.contents(), new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0], Set.of()))) {
             rollback.swap();
             Files.delete(work.resolve("script"));
             Files.delete(work.resolve("log"));

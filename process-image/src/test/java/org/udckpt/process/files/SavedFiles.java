@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.udckpt.process.check.ImageCheck;
@@ -79,7 +80,7 @@ final class SavedFiles {
     }
 
     List<RolledBack> restore(boolean keep) throws Exception {
-        try (Rollback rollback = Rollback.prepare(image(), contents(), new RollbackRequest("ckpt-0001", keep, List.of(), "", new long[0]))) {
+        try (Rollback rollback = Rollback.prepare(image(), contents(), new RollbackRequest("ckpt-0001", keep, List.of(), "", new long[0], Set.of()))) {
             rollback.swap();
             rollback.commit();
             return rollback.report();

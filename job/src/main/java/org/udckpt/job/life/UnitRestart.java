@@ -1,0 +1,53 @@
+package org.udckpt.job.life;
+
+import java.io.IOException;
+import org.udckpt.job.agent.Job;
+
+/** The restart of one unit of a job of several nodes, in steps: all units take one before any takes the next. Its files are put back already. */
+final class UnitRestart implements AutoCloseable {
+    /** What makes the processes. */
+    @FunctionalInterface
+    interface Reviver {
+        Revival revive() throws IOException, InterruptedException;
+    }
+
+    private final Job job;
+    private final RestartFiles files;
+    private final Reviver reviver;
+    private Revival revival;
+
+    UnitRestart(Job job, RestartFiles files, Reviver reviver) {
+        this.job = job;
+        this.files = files;
+        this.reviver = reviver;
+    }
+
+    Job job() {
+        return job;
+    }
+
+    /** The files of all units are put back: the processes are there, behind closed gates, with their verbs objects made again. */
+    void revive() throws IOException, InterruptedException {
+        revival = reviver.revive();
+        revival.rebuild();
+    }
+
+    /** All addresses of the job are known: queue pairs that had a peer get it again. */
+    void connect() {
+        revival.connect();
+    }
+
+    /** All are connected: the gates open. */
+    void open() {
+        revival.open();
+        files.stay();
+        revival.follow();
+    }
+
+    /** The files are put as they were, unless the ranks have run. */
+    @Override
+    public void close() {
+        job.close();
+        files.close();
+    }
+}
