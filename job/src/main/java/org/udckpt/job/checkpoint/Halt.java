@@ -66,15 +66,17 @@ final class Halt implements AutoCloseable {
      * Copies of the ranks' memory are made, and all else is read. It has no times yet.
      *
      * @param traffic of PMI, counted when nothing of it was under way; null comes back if it has moved since, for its fate the image would not tell
+     * @param elsewhere the job has ranks that this agent has not: these here stand still until {@link Capture#resume}
      * @throws org.udckpt.process.capture.CaptureFailed another time it may succeed
      */
-    Frozen snapshot(long traffic) throws IOException {
+    Frozen snapshot(long traffic, boolean elsewhere) throws IOException {
         PmiState pmi = job.pmi().state();
         NodeState agent = new NodeState(job.namedRuntime(), pmi, job.addresses().copy());
         Instant now = Instant.now();
         var numbered = job.numbers().all(); // of all that will be in the image: some may end a moment after the stop
-        Capture capture = Capture.take(new CaptureRequest(Roots.of(job.facts().launch(), job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE,
-                JobFiles.request(job, hot)));
+        CaptureRequest request = new CaptureRequest(Roots.of(job.facts().launch(), job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE,
+                JobFiles.request(job, hot));
+        Capture capture = elsewhere ? Capture.standing(request) : Capture.take(request);
         try {
             for (int pid : capture.snapshotPids()) {
                 job.shepherd().expect(pid);

@@ -8,6 +8,7 @@ import java.util.Map;
 import org.udckpt.image.Range;
 import org.udckpt.image.write.NodeWriter;
 import org.udckpt.image.write.PhaseTime;
+import org.udckpt.job.store.FilePlace;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.MemoryRow;
 import org.udckpt.job.store.RankRow;
@@ -23,7 +24,7 @@ import org.udckpt.process.model.SelfWriting;
  *
  * <pre>{@code
  * NodeImage image = NodeImage.begin(node, frozen, ranks, files, live);
- * image.writeAgent();                     // only where the node is one of several
+ * image.writeAgent(place);                   // only where the node is one of several
  * image.finish();                         // then NodeWriter's owner makes it durable
  * }</pre>
  */
@@ -63,8 +64,8 @@ final class NodeImage {
     }
 
     /** What the agent of one node of several adds: its own state, and how long each of its ranks stood still. */
-    void writeAgent() throws IOException {
-        StateTables.write(node, frozen.state());
+    void writeAgent(FilePlace place) throws IOException {
+        StateTables.write(node, frozen.state(), place);
         node.table(PHASES, PhaseTime.class, frozen.times());
     }
 

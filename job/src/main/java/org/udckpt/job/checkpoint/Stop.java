@@ -88,7 +88,7 @@ final class Stop {
                 return null;
             }
             state.now(Phase.SNAPSHOT);
-            Frozen frozen = halt.snapshot(job.pmi().traffic());
+            Frozen frozen = halt.snapshot(job.pmi().traffic(), false);
             watch.ended(Phase.SNAPSHOT);
             try {
                 state.now(Phase.RESUME);

@@ -15,6 +15,7 @@ import org.udckpt.job.agent.Job;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.FilePlace;
 import org.udckpt.job.store.ImageProcesses;
 import org.udckpt.job.store.RankRow;
 import org.udckpt.process.capture.CaptureFailed;
@@ -103,7 +104,7 @@ public final class UnitCheckpoints {
             throw new Failure(ExitCode.BUSY, "a process has opened its first verbs device meanwhile");
         }
         try {
-            frozen = halt.snapshot(traffic);
+            frozen = halt.snapshot(traffic, true);
         } catch (CaptureFailed e) {
             throw new Failure(ExitCode.BUSY, e.getMessage(), e);
         }
@@ -116,6 +117,7 @@ public final class UnitCheckpoints {
     /** The ranks run. */
     public void resume() {
         phase = Phase.RESUME;
+        frozen.capture().resume();
         Map<Integer, Long> waited = halt.resume();
         waited.forEach((rank, time) -> watch.record(Phase.RESUME, rank, time));
         watch.lap();
@@ -131,7 +133,7 @@ public final class UnitCheckpoints {
         List<RankRow> ranks = frozen.ranks(job.facts().launch());
         ImageProcesses processes = new ImageProcesses(order.directory().getFileName().toString(), frozen.capture().image().processes(), ranks);
         NodeImage image = NodeImage.begin(part.node(), frozen, ranks, files, new LiveWrite(meter, processes, frozen.capture().sources()));
-        image.writeAgent();
+        image.writeAgent(FilePlace.of(order.directory()));
         image.finish();
         PartReport report = part.finish();
         frozen.close();
@@ -164,15 +166,18 @@ public final class UnitCheckpoints {
 
     /** There is no checkpoint: the ranks run, nothing is left. */
     public void abort() throws IOException {
-        if (halt != null) {
-            halt.close();
-            halt = null;
-        }
-        if (frozen != null) {
-            frozen.close();
+        try {
+            if (frozen != null) {
+                frozen.close(); // its processes may still stand
+            }
+        } finally {
             frozen = null;
+            phase = null;
+            if (halt != null) {
+                halt.close();
+                halt = null;
+            }
         }
-        phase = null;
         if (part != null) {
             PartWriter failed = part;
             part = null;

@@ -86,6 +86,11 @@ record RestoredNode(Job job, ImageProcesses processes, RestartPhases phases, Onl
     }
 
     @Override
+    public boolean cutsFilesBack() {
+        return job.facts().span().isAll(); // else ranks of other hosts may run already
+    }
+
+    @Override
     public PrivateFiles.Place changes() {
         return onlooker.trial() == null ? null : new PrivateFiles.Place(onlooker.trial().resolve("files").toString(), List.of(job.runtime().path().toString()));
     }

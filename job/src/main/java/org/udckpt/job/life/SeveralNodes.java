@@ -33,6 +33,7 @@ import org.udckpt.job.nodes.NodesRequest;
 import org.udckpt.job.nodes.Placement;
 import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.nodes.Unit;
+import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.runtime.JobFile;
@@ -136,6 +137,10 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     }
 
     private void begin() throws IOException, InterruptedException {
+        if (!settings.text(Option.TIERS).isEmpty()) {
+            throw new Failure(ExitCode.UNSUPPORTED, "--tiers are for jobs on one host so far: give --dir, a directory that all hosts share");
+        }
+        settings.flag(Option.DIR, images.toString()); // the agents' working directory is another one
         long self = ProcessHandle.current().pid();
         new JobFile(job.name(), images.toString(), job.ranks(), job.command().stream().map(RawText::shown).toList(), self, ProcessTimes.start(self), 0, 0, job.generation()).write(runtime.path());
         JobState state = JobState.of(job.name(), layout(), job.command().stream().map(RawText::shown).toList(), job.generation(), pmiName);

@@ -1,6 +1,8 @@
 package org.udckpt.job.life;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -8,26 +10,37 @@ import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.store.FilePlace;
 import org.udckpt.job.store.ImageTables;
+import org.udckpt.job.store.StateTables;
 import org.udckpt.process.model.JobFile;
 
 /**
- * Which unit of a job of several nodes puts a file back that several had open: one on a file system that their hosts share. It is the same file if inode,
- * size and time of modification say so; device numbers differ from host to host.
+ * Which unit of a job of several nodes puts a file back that several had open: the one that saw it last, since all of them stood still when it did. Two
+ * units had the same file if inode and device say so, on one machine or on the file system of the checkpoints, which all share.
  */
 final class SharedFiles {
-    private record Identity(long inode, long size, long modifiedNs) {
-        static Identity of(JobFile.RegularFile file) {
-            return new Identity(file.inode(), file.size(), file.modifiedNs());
+    private record Holder(int unit, FilePlace place, JobFile.RegularFile file) {
+        /** Where no host of the two knows better, it cannot be told. */
+        boolean same(Holder other, String path) {
+            boolean inode = file.inode() == other.file.inode();
+            boolean oneMachine = place.boot().equals(other.place.boot());
+            if (oneMachine) {
+                return inode && file.device() == other.file.device();
+            }
+            boolean shared = file.device() == place.imageDevice() && other.file.device() == other.place.imageDevice();
+            if (inode && !shared) {
+                throw new Failure(ExitCode.UNSUPPORTED, path + ": whether it is one file that two hosts share or a file on each cannot be told: it is not on the file system of the"
+                        + " checkpoints, and has the same inode on both; leave it out by --files-except");
+            }
+            return inode;
         }
     }
-
-    private record Holder(int unit, Identity identity) {}
 
     private SharedFiles() {}
 
     /**
-     * Paths, and the first unit that has them; not those that only one has.
+     * Paths, and the unit that puts them back; not those that only one has.
      *
      * @param nodes of the image, by unit
      * @param units where they are to be
@@ -36,19 +49,21 @@ final class SharedFiles {
     static Map<String, Integer> owners(List<NodeReader> nodes, List<Unit> units) throws IOException {
         Map<String, List<Holder>> holders = new HashMap<>();
         for (int unit = 0; unit < nodes.size(); unit++) {
+            FilePlace place = StateTables.readPlace(nodes.get(unit));
             for (JobFile file : ImageTables.readFiles(nodes.get(unit))) {
                 if (file instanceof JobFile.RegularFile regular) {
-                    holders.computeIfAbsent(regular.path(), _ -> new java.util.ArrayList<>()).add(new Holder(unit, Identity.of(regular)));
+                    holders.computeIfAbsent(regular.path(), _ -> new ArrayList<>()).add(new Holder(unit, place, regular));
                 }
             }
         }
         Map<String, Integer> owners = new HashMap<>();
         holders.forEach((path, all) -> {
-            boolean same = all.stream().map(Holder::identity).distinct().count() == 1;
-            if (same && all.size() > 1) {
-                owners.put(path, all.getFirst().unit());
-            } else if (!same) {
+            boolean same = all.stream().allMatch(holder -> holder.same(all.getFirst(), path));
+            if (!same) {
                 refuseOnOneHost(path, all, units);
+            } else if (all.size() > 1) {
+                Comparator<JobFile.RegularFile> seen = Comparator.comparingLong(JobFile.RegularFile::modifiedNs).thenComparingLong(JobFile.RegularFile::size);
+                owners.put(path, all.stream().max(Comparator.comparing(Holder::file, seen)).orElseThrow().unit());
             }
         });
         return owners;
@@ -57,10 +72,11 @@ final class SharedFiles {
     private static void refuseOnOneHost(String path, List<Holder> holders, List<Unit> units) {
         Map<String, Holder> byHost = new HashMap<>();
         for (Holder holder : holders) {
-            Holder other = byHost.putIfAbsent(units.get(holder.unit()).host(), holder);
-            if (other != null && !other.identity().equals(holder.identity())) {
+            String host = units.get(holder.unit()).host();
+            Holder other = byHost.putIfAbsent(host, holder);
+            if (other != null) {
                 throw new Failure(ExitCode.UNSUPPORTED, path + " was one file for " + units.get(other.unit()).ranks() + " and another one for " + units.get(holder.unit()).ranks()
-                        + ": they cannot both be on host " + units.get(holder.unit()).host() + "; choose others by --hosts or --map");
+                        + ": they cannot both be on host " + host + "; choose others by --hosts or --map");
             }
         }
     }

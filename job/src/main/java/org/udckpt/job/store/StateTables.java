@@ -43,8 +43,8 @@ public final class StateTables {
     }
 
     /** Of one agent of several. */
-    public static void write(NodeWriter node, NodeState state) throws IOException {
-        node.table(AGENT, AgentRow.class, List.of(new AgentRow(state.namedRuntime())));
+    public static void write(NodeWriter node, NodeState state, FilePlace place) throws IOException {
+        node.table(AGENT, AgentRow.class, List.of(new AgentRow(state.namedRuntime(), place.boot(), place.imageDevice())));
         node.table(PMI, PmiRow.class, pmi(state));
         node.table(ADDRESSES, AddressRow.class, addresses(state));
     }
@@ -100,6 +100,12 @@ public final class StateTables {
         boolean own = node.has(AGENT) || node.checkpoint().nodes().size() > 1;
         String runtime = own ? only(AGENT, node.file(AGENT), node.table(AGENT, AgentRow.class)).namedRuntime() : job.row().namedRuntime();
         return new NodeState(runtime, readPmi(node, job, own), readAddresses(node, own));
+    }
+
+    /** Of one node of several. */
+    public static FilePlace readPlace(NodeReader node) throws IOException {
+        AgentRow row = only(AGENT, node.file(AGENT), node.table(AGENT, AgentRow.class));
+        return new FilePlace(row.boot(), row.imageDevice());
     }
 
     private static PmiState readPmi(NodeReader node, JobState job, boolean own) throws IOException {

@@ -62,7 +62,7 @@ public record NodeContents(NodeState state, JobImage image, List<RankRow> ranks,
             };
             node.memory(rows.get(i).number(), ranges(source.extents()), pages);
         }
-        StateTables.write(node, state);
+        StateTables.write(node, state, new FilePlace("boot", 1));
         ImageTables.write(node, image, rows);
         ImageTables.writeRanks(node, ranks);
         int rank = ranks.getFirst().rank();

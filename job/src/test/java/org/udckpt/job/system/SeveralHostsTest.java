@@ -84,4 +84,36 @@ class SeveralHostsTest {
     private static String lab(SeveralHosts hosts, int number) {
         return hosts.lab.host(number).namespace();
     }
+
+    /** Each rank writes to a file of its own, and appends to one that all share. */
+    private static final String WRITER = "exec 3>>shared.log 4>own.$PMI_RANK; i=0; touch ready.$PMI_RANK;"
+            + " while [ ! -e finish ]; do i=$((i+1)); echo $PMI_RANK $i >&3; echo $i >&4; sleep 0.05; done";
+
+    @Test
+    void filesOfSeveralHostsAreWhatTheyWereAtTheCheckpoint() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(4)) {
+            String images = hosts.directory.resolve("images").toString();
+            Process first = hosts.several("first", "run", "--name", "job", "--dir", images, "--hosts", hosts.hosts(1, 1, 2), "--", "/bin/sh", "-c", WRITER);
+            hosts.await("the ranks", "first", () -> Files.exists(hosts.directory.resolve("ready.0")) && Files.exists(hosts.directory.resolve("ready.1")));
+            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
+            Thread.sleep(500); // they write what has to go away again
+            hosts.crash(2);
+            assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
+
+            Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(0, 3, 4), images);
+            hosts.await("more lines", "second", () -> hosts.errors("second").contains("shared.log"));
+            Thread.sleep(1000);
+            Files.createFile(hosts.directory.resolve("finish"));
+            hosts.assertEnds(0, "second", second, SECONDS);
+            List<String> shared = Files.readAllLines(hosts.directory.resolve("shared.log"));
+            for (int rank = 0; rank < 2; rank++) {
+                String prefix = rank + " ";
+                List<String> own = Files.readAllLines(hosts.directory.resolve("own." + rank));
+                List<String> counted = java.util.stream.IntStream.rangeClosed(1, own.size()).mapToObj(Integer::toString).toList();
+                assertEquals(counted, own);
+                assertEquals(counted, shared.stream().filter(line -> line.startsWith(prefix)).map(line -> line.substring(2)).toList());
+            }
+            hosts.good();
+        }
+    }
 }

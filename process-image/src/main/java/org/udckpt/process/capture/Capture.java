@@ -59,6 +59,8 @@ public final class Capture implements AutoCloseable {
     private final Clocks clocks;
     private final List<Zombie> zombies;
     private final List<PhaseTimes> times = new ArrayList<>();
+    private final long objectsNs;
+    private boolean standing = true;
     private JobImage image;
     private List<MemorySource> sources;
 
@@ -76,9 +78,7 @@ public final class Capture implements AutoCloseable {
         this.regions = stop.regions;
         this.clocks = stop.clocks;
         this.zombies = stop.zombies;
-        for (RankCapture rank : ranks) {
-            times.add(rank.times(stop.objectsNs));
-        }
+        this.objectsNs = stop.objectsNs;
     }
 
     /**
@@ -89,6 +89,16 @@ public final class Capture implements AutoCloseable {
      * @throws CaptureFailed try again: a process was killed meanwhile, or did not stop
      */
     public static Capture take(CaptureRequest request) {
+        Capture capture = standing(request);
+        capture.resume();
+        return capture;
+    }
+
+    /**
+     * As {@link #take}, but the ranks stand still until {@link #resume}, or until it is closed: where the job has others elsewhere, none may do anything that
+     * another's copies show before all copies are made.
+     */
+    public static Capture standing(CaptureRequest request) {
         List<RankCapture> ranks = new ArrayList<>();
         Stop stop = new Stop(request, GrowingFiles.read(request));
         try {
@@ -100,14 +110,27 @@ public final class Capture implements AutoCloseable {
             all(ranks, RankCapture::read);
             all(ranks, rank -> rank.ask(stop.memory));
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks)); // looks at the kernel's objects from outside, while the tracers fork
-            all(ranks, RankCapture::resume);
             return new Capture(ranks, stop);
         } catch (RuntimeException failure) {
-            abandon(ranks, stop, failure);
+            abandon(ranks, stop.memory.copies(), stop.files, failure);
             throw Deaths.explain(ranks, failure);
         } catch (Error failure) {
-            abandon(ranks, stop, failure);
+            abandon(ranks, stop.memory.copies(), stop.files, failure);
             throw failure;
+        }
+    }
+
+    /** The ranks of {@link #standing} run again. When it throws, they run, and nothing is left of the capture. */
+    public void resume() {
+        standing = false;
+        try {
+            all(ranks, RankCapture::resume);
+            for (RankCapture rank : ranks) {
+                times.add(rank.times(objectsNs));
+            }
+        } catch (RuntimeException failure) {
+            abandon(ranks, copies, files, failure);
+            throw Deaths.explain(ranks, failure);
         }
     }
 
@@ -212,7 +235,7 @@ public final class Capture implements AutoCloseable {
         }
     }
 
-    private static void abandon(List<RankCapture> ranks, Stop stop, Throwable cause) {
+    private static void abandon(List<RankCapture> ranks, List<ContentCopy> copies, FileCut files, Throwable cause) {
         for (RankCapture rank : ranks) {
             try {
                 rank.abandon();
@@ -220,8 +243,8 @@ public final class Capture implements AutoCloseable {
                 cause.addSuppressed(failure);
             }
         }
-        stop.memory.copies().forEach(ContentCopy::close);
-        stop.files.close();
+        copies.forEach(ContentCopy::close);
+        files.close();
     }
 
     /** Connections to processes outside of the job, which the image holds as closed; each with its process and descriptor. */
@@ -321,9 +344,18 @@ public final class Capture implements AutoCloseable {
         files.verify();
     }
 
-    /** Ends the snapshots and frees the copies; the job is not touched. */
+    /** Ends the snapshots and frees the copies; the job is not touched, but runs if it still stood. */
     @Override
     public void close() {
+        if (standing) {
+            standing = false;
+            RuntimeException asked = new IllegalStateException("the capture was closed before the ranks ran again");
+            abandon(ranks, copies, files, asked);
+            if (asked.getSuppressed().length > 0) {
+                throw asked;
+            }
+            return;
+        }
         RuntimeException first = null;
         for (RankCapture rank : ranks) {
             for (TracedProcess process : rank.processes()) {

@@ -50,6 +50,11 @@ public interface RestoreTarget {
         return null;
     }
 
+    /** Whether files are to be cut back that the job had open and that are longer now; false: all that is to be done about files is done, and others may write to them. */
+    default boolean cutsFilesBack() {
+        return true;
+    }
+
     /** Where {@link #changes} go is mounted, and no file of the job is open: they can be put back there. @param root /proc/PID/root of a process that sees it */
     default void changesMounted(String root) {}
 

@@ -111,7 +111,9 @@ public final class Restorer {
             }
             target.reached("processes");
             List<Threads> threads = build(puppets, pages, tcp, packets);
-            files.cutBack(target.changes() == null ? "" : PrivateFiles.seenBy(puppets.values().iterator().next()));
+            if (target.cutsFilesBack()) {
+                files.cutBack(target.changes() == null ? "" : PrivateFiles.seenBy(puppets.values().iterator().next()));
+            }
             threads.forEach(Threads::setRegisters);
             stopStopped(puppets);
             start = new FirstInstruction(threads, target);
