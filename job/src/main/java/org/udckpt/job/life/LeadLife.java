@@ -1,6 +1,7 @@
 package org.udckpt.job.life;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.udckpt.job.checkpoint.Agreement;
 import org.udckpt.job.checkpoint.LeadCheckpoints;
+import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.coordinator.Coordinator;
 import org.udckpt.job.coordinator.Op;
@@ -42,7 +44,6 @@ import org.udckpt.job.tree.Tree;
  * of {@link LeadPart} and {@link News.Reader} comes in the node's thread, but for {@link #joined} and {@link #failed}.
  */
 final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable {
-    private static final Timing TIMING = Timing.USUAL;
     /** From an agent's finding to the end of its last rank. */
     private static final long KILL_NS = TimeUnit.SECONDS.toNanos(2);
 
@@ -67,6 +68,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private final BitSet endedUnits = new BitSet();
     private final ExitCodes codes = new ExitCodes();
     private final Path shelf;
+    private final Timing timing;
     private NodeHandle node;
     private News news;
     private LeadAddresses addresses;
@@ -79,8 +81,18 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     private LeadLife(Settings settings, NodeJob job, Path images, Map<String, String> labels, LeadCheckpoints.JobTables tables) {
         this.job = job;
+        this.timing = timing(settings);
         this.shelf = RuntimeDirectory.base(settings).resolve(job.name() + ".shelf");
         this.checkpoints = new LeadCheckpoints(job.name(), job.units().size(), job.ranks(), labels, settings, images, this, tables);
+    }
+
+    /** With a beat for each tenth of a lease. */
+    private static Timing timing(Settings settings) {
+        Duration lease = settings.duration(Option.LEASE);
+        if (lease.compareTo(Duration.ofSeconds(1)) < 0) {
+            throw settings.bad(Option.LEASE, "at least 1s");
+        }
+        return new Timing(lease.toNanos() / 10, lease.toNanos(), Timing.USUAL.start());
     }
 
     /**
@@ -93,7 +105,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
      */
     static LeadLife start(Settings settings, Starter starter, NodeJob job, Path images, Map<String, String> labels, LeadCheckpoints.JobTables tables) throws InterruptedException {
         LeadLife life = new LeadLife(settings, job, images, labels, tables);
-        life.nodes = LeadNodes.start(settings, starter, job, TIMING, life);
+        life.nodes = LeadNodes.start(settings, starter, job, life.timing, life);
         try {
             life.node.thread().execute(life::begin);
             life.begun.get();
@@ -264,7 +276,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
      */
     void awaitLostOnesEnd() throws InterruptedException {
         Tree tree = new Tree(job.nodes(), job.fanOut());
-        long bound = tree.depth() * (TIMING.lease() + TIMING.beat()) + TIMING.beat() + KILL_NS;
+        long bound = tree.depth() * (timing.lease() + timing.beat()) + timing.beat() + KILL_NS;
         long left = lostUnits.isEmpty() ? 0 : lostAt + bound - System.nanoTime();
         if (left > 0) {
             Messages.info("waiting " + Durations.format(left) + " until the ranks of " + lostUnits.stream().map(unit -> unit(NodeJob.node(unit))).collect(Collectors.joining(", "))

@@ -114,7 +114,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.of(location.parent(), Optional.empty())) {
             JobState state = StateTables.readJob(reader);
             List<Unit> units = place.apply(units(reader, state));
-            NodeJob job = new NodeJob(name == null ? state.row().name() : name, state.row().generation() + 1, units, nodes.fanOut(), "/", state.row().words(), System.getenv(),
+            NodeJob job = new NodeJob(name == null ? state.row().name() : name, state.row().generation() + 1, units, nodes.fanOut(), "/", state.row().words(), RawText.environment(),
                     new NodeJob.Image(location.entry().directory().toString(), location.entry().id(), SharedFiles.owners(reader.nodes(), units)));
             Path images = settings.text(Option.DIR).isEmpty() ? location.parent() : Path.of(settings.text(Option.DIR)).toAbsolutePath().normalize();
             return start(new SeveralNodes(settings, installation, nodes.starter(), job, images, state.row().pmiName(), lostHosts));

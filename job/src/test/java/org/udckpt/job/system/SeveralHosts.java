@@ -9,12 +9,13 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.udckpt.job.cli.ScriptedJava;
-import org.udckpt.job.hosts.Host;
 import org.udckpt.job.hosts.HostLab;
 
 /** Network namespaces as hosts, and udckpt commands on the first of them: the lead is there, agents anywhere. Kept when the test fails. */
@@ -58,6 +59,7 @@ final class SeveralHosts implements AutoCloseable {
         builder.environment().put("UDCKPT_RUNTIME", directory.resolve("run").toString());
         builder.environment().put("UDCKPT_REMOTE", udckpt.toString());
         builder.environment().put("UDCKPT_SOFT_NET", HostLab.NET);
+        builder.environment().put("UDCKPT_LEASE", "4s"); // who is lost is to be found soon, on a machine where many processes want two processors
         Process process = builder.redirectInput(Path.of("/dev/null").toFile()).redirectOutput(ProcessBuilder.Redirect.appendTo(directory.resolve(name + ".out").toFile()))
                 .redirectError(ProcessBuilder.Redirect.appendTo(directory.resolve(name + ".err").toFile())).start();
         started.add(process);
@@ -120,18 +122,25 @@ final class SeveralHosts implements AutoCloseable {
         }
     }
 
-    /** Programs of the job that run on a host. */
-    Set<String> programs(int number) throws Exception {
-        Host host = lab.host(number);
-        Process pids = new ProcessBuilder("ip", "netns", "pids", host.namespace()).start();
-        Set<String> names = new String(pids.getInputStream().readAllBytes()).lines().map(pid -> {
+    /** Names of the programs that run on a host. */
+    Set<String> programs(int number) throws IOException {
+        return processes(number).values().stream().collect(Collectors.toSet());
+    }
+
+    /** The processes on a host that run a program of this name. */
+    List<Long> pids(int number, String program) throws IOException {
+        return processes(number).entrySet().stream().filter(process -> process.getValue().equals(program)).map(Map.Entry::getKey).toList();
+    }
+
+    private Map<Long, String> processes(int number) throws IOException {
+        Map<Long, String> names = new TreeMap<>();
+        for (String pid : new String(new ProcessBuilder("ip", "netns", "pids", lab.host(number).namespace()).start().getInputStream().readAllBytes()).lines().toList()) {
             try {
-                return Files.readString(Path.of("/proc", pid, "comm")).strip();
+                names.put(Long.parseLong(pid), Files.readString(Path.of("/proc", pid, "comm")).strip());
             } catch (IOException gone) {
-                return "";
+                continue; // it has ended meanwhile
             }
-        }).collect(Collectors.toSet());
-        names.remove("");
+        }
         return names;
     }
 

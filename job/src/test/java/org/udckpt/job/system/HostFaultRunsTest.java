@@ -1,0 +1,107 @@
+package org.udckpt.job.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.udckpt.job.hosts.Host;
+import org.udckpt.job.hosts.HostLab;
+
+/**
+ * A real MPI job on four hosts, which takes checkpoints by itself and restarts itself, while at moments of chance a host crashes, an agent or a rank is killed, an
+ * agent stands still, or the network is cut: it ends with the right answer. {@code -Dudckpt.host.faults=N} runs ({@code ./udckpt test hosts}), from
+ * {@code -Dudckpt.seed=S}; a failure names its seed.
+ */
+class HostFaultRunsTest {
+    private static final int HOSTS = 4, SPARES = 3, SECONDS = 240;
+    private static final String[] PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "150", "--ballast", "2"};
+
+    private enum Fault { CRASH, KILL_AGENT, KILL_RANK, PAUSE_AGENT, CUT }
+
+    @Test
+    void theAnswerIsRightWhateverHappens() throws Exception {
+        assumeTrue(HostLab.missing().isEmpty(), HostLab.missing().orElse(""));
+        int runs = Integer.getInteger("udckpt.host.faults", 2);
+        long seed = Long.getLong("udckpt.seed", 1);
+        String answer = undisturbed();
+        for (int run = 0; run < runs; run++) {
+            disturbed(seed + run, answer);
+            System.err.println("hosts: " + (run + 1) + " of " + runs + ", seed " + (seed + run));
+        }
+    }
+
+    private static String undisturbed() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(1)) {
+            List<String> words = new ArrayList<>(List.of("run", "-n", "4"));
+            words.addAll(List.of(PROGRAM));
+            assertEquals(0, hosts.end("alone", hosts.command("alone", words.toArray(String[]::new)), SECONDS), () -> hosts.text("alone"));
+            hosts.good();
+            return hosts.lines("alone").getLast();
+        }
+    }
+
+    private static void disturbed(long seed, String answer) throws Exception {
+        Random random = new Random(seed);
+        try (SeveralHosts hosts = new SeveralHosts(1 + HOSTS + SPARES)) {
+            List<String> words = new ArrayList<>(List.of("--name", "job", "--dir", hosts.directory.resolve("images").toString(), "--hosts", hosts.hosts(1, 2, 3, 4, 5),
+                    "--spares", hosts.hosts(0, 6, 7, 8), "--interval", "2s", "--restart-on-failure", "6", "--fan-out", random.nextBoolean() ? "2" : "16"));
+            words.addAll(List.of(PROGRAM));
+            Process job = hosts.several("job", "run", words.toArray(String[]::new));
+            hosts.await("the first checkpoint, seed " + seed, "job", () -> !job.isAlive() || Files.exists(hosts.directory.resolve("images/ckpt-0001/manifest")));
+            List<String> happened = new ArrayList<>();
+            for (int faults = 1 + random.nextInt(2); faults > 0 && job.isAlive(); faults--) {
+                Thread.sleep(random.nextInt(4000));
+                happened.add(happens(hosts, Fault.values()[random.nextInt(Fault.values().length)], 2 + random.nextInt(HOSTS + SPARES), random));
+            }
+            String what = "seed " + seed + ", " + happened;
+            assertEquals(0, hosts.end("job", job, SECONDS), () -> what + "\n" + hosts.text("job"));
+            assertEquals(answer, hosts.lines("job").getLast(), () -> what + "\n" + hosts.text("job"));
+            for (int number = 1; number <= 1 + HOSTS + SPARES; number++) {
+                assertEquals(Set.of(), hosts.programs(number), what);
+            }
+            try (var left = Files.list(hosts.directory.resolve("run"))) {
+                List<Path> kept = left.toList();
+                assertTrue(kept.isEmpty() || happened.stream().anyMatch(fault -> fault.startsWith("CRASH") || fault.startsWith("KILL_AGENT")), () -> what + " left " + kept);
+            }
+            hosts.good();
+        }
+    }
+
+    /** What it was, and where. */
+    private static String happens(SeveralHosts hosts, Fault fault, int number, Random random) throws Exception {
+        Host host = hosts.lab.host(number);
+        switch (fault) {
+            case CRASH -> hosts.crash(number);
+            case KILL_AGENT -> signal("KILL", hosts.pids(number, "java"));
+            case KILL_RANK -> signal("KILL", hosts.pids(number, "stencil_cg"));
+            case PAUSE_AGENT -> {
+                List<Long> agents = hosts.pids(number, "java");
+                signal("STOP", agents);
+                Thread.sleep(random.nextInt(6000));
+                signal("CONT", agents);
+            }
+            case CUT -> {
+                hosts.lab.partition(Set.of(number));
+                Thread.sleep(random.nextInt(8000));
+                hosts.lab.heal();
+            }
+        }
+        return fault + " of host " + host.number();
+    }
+
+    private static void signal(String name, List<Long> pids) throws IOException, InterruptedException {
+        if (!pids.isEmpty()) {
+            String list = pids.stream().map(Object::toString).collect(Collectors.joining(" "));
+            new ProcessBuilder("sh", "-c", "kill -" + name + " " + list + " 2>/dev/null").start().waitFor(); // some may have ended meanwhile
+        }
+    }
+}
