@@ -1,5 +1,6 @@
 /* Lines from and to the agent. */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static void agent_gone(void) {
   children_kill_expected();
   if (bound) {
     fprintf(stderr, "udckpt: an agent of this job is gone, and with it its ranks, as others elsewhere wait for them\n");
-    children_kill_roots();
+    children_signal(SIGKILL, 0); /* also what has left their groups */
     return;
   }
   if (children_kill_stubs() > 0)

@@ -114,6 +114,8 @@ public final class TranslationTable implements AutoCloseable {
             }
             remove(virtual);
         }
+        // A device hands a number out twice only when its first owner is gone, of which the owner's own agent alone was told.
+        byReal(real.lid(), real.qpn()).ifPresent(gone -> remove(gone.virtual()));
         if (count() >= capacity()) {
             throw new IllegalStateException("translation table is full: all " + capacity() + " entries are in use, and a job of this size can have no more queue pairs at a time");
         }

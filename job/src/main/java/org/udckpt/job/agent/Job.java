@@ -37,12 +37,14 @@ import org.udckpt.ud.RankNumbers;
 /** A job, or those of its ranks that are of one unit, while their agent (this process) runs: all parts, opened in order, closed in reverse. */
 public final class Job implements AutoCloseable {
     private static final int FORCED_CODE = 128 + Signals.SIGINT; // as shells have it for a command that ^C ended
-    private static final String DEFAULT_NET = "127.77";
+    /** The first octets of the soft fabric's addresses, where UDCKPT_SOFT_NET says nothing. */
+    public static final String DEFAULT_NET = "127.77";
     private static final int TABLE_ENTRIES_MIN = 1 << 16; // a sparse file: what is not in use costs nothing
     private static final int QUEUE_PAIRS_PER_RANK = 64; // generous: UCX makes one or two per worker
 
     private final Settings settings;
     private final JobFacts facts;
+    private final boolean terminal;
     private final Closers closers = new Closers();
     private final RuntimeDirectory runtime;
     private final AddressMap addresses;
@@ -70,6 +72,7 @@ public final class Job implements AutoCloseable {
     public Job(Settings settings, JobFacts facts, Surroundings around, AddressMap map, PmiState pmiState) {
         this.settings = settings;
         this.facts = facts;
+        this.terminal = around.terminal();
         this.addresses = map;
         this.ranks = new RankTable(facts.span(), this::killRanks, (code, why) -> endListener.ends(code, why));
         this.runtime = RuntimeDirectory.create(settings, around.runtime());
@@ -79,7 +82,7 @@ public final class Job implements AutoCloseable {
             hosts = closers.add(HostAddresses.reserve(facts.layout(), facts.span(), DeviceChoice.resolve(settings), map, SoftPorts.of(around.environment()),
                     around.environment().getOrDefault("UDCKPT_SOFT_NET", DEFAULT_NET)));
             counters = closers.add(CountersFile.create(runtime.counters(), facts.span()));
-            TranslationTable table = closers.add(TranslationTable.create(runtime.table(), tableCapacity(facts.span().count()), facts.generation()));
+            TranslationTable table = closers.add(TranslationTable.create(runtime.table(), tableCapacity(facts.span().total()), facts.generation()));
             numbers = new RankNumbers(facts.span(), reservedNumbers(), this::isAlive, rank -> renew(rank.number(), table));
             control = closers.add(ControlServer.start(runtime.path(), facts.generation(), around.authority().apply(map), table, this::hostOf, numbers, connection -> { }));
             pmi = closers.add(openPmi(pmiState));
@@ -120,7 +123,7 @@ public final class Job implements AutoCloseable {
     }
 
     private static int tableCapacity(int ranks) {
-        return Math.max(TABLE_ENTRIES_MIN, ranks * QUEUE_PAIRS_PER_RANK);
+        return (int) Math.clamp((long) ranks * QUEUE_PAIRS_PER_RANK, TABLE_ENTRIES_MIN, RankSpan.MOST_NUMBERS);
     }
 
     private PmiServer openPmi(PmiState state) throws IOException {
@@ -174,7 +177,9 @@ public final class Job implements AutoCloseable {
      */
     public void attach(Shepherd started, Path agentLibrary) throws IOException {
         shepherd = closers.add(started);
-        Signals.forward(agentLibrary, this::userSignal); // before the first rank runs: whoever sees the job's output may signal it
+        if (terminal) {
+            Signals.forward(agentLibrary, this::userSignal); // before the first rank runs: whoever sees the job's output may signal it
+        }
         writeJobFile(started.pid());
     }
 

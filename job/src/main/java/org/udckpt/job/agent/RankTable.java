@@ -47,13 +47,27 @@ public final class RankTable {
     /** A rank runs; if its exit was reported already, that counts now. */
     public void started(int rank, int hostPid) {
         Integer status;
+        boolean late;
         synchronized (this) {
             hostPids[span.index(rank)] = hostPid;
             status = early.remove(hostPid);
+            late = ending;
         }
         if (status != null) {
             exited(hostPid, status);
+        } else if (late) {
+            killAll.run(); // it was not there when the others were ended
         }
+    }
+
+    /** Whether each has been there. */
+    public synchronized boolean allStarted() {
+        for (int hostPid : hostPids) {
+            if (hostPid == 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     public synchronized List<Rank> ranks() {

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.IntConsumer;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
 import sun.misc.Signal;
 
 /** Passes the signals that this process gets on to the job, and names signals. */
@@ -57,6 +58,11 @@ public final class Signals {
     public static synchronized void keepUser1(Runnable action) {
         kept = SIGUSR1;
         Signal.handle(new Signal("USR1"), signal -> action.run());
+    }
+
+    /** ^Z does not stop this process. @param why not, for who has pressed it */
+    public static void refuseStop(String why) {
+        Signal.handle(new Signal("TSTP"), signal -> Messages.warn("^Z (TSTP) is not followed: " + why));
     }
 
     /** As {@link #forward}, between two lives of a job. */

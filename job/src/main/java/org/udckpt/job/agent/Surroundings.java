@@ -12,11 +12,12 @@ import org.udckpt.address.AddressMap;
  * @param runtime     name of its runtime directory
  * @param directory   the working directory of its first processes, absolute
  * @param environment the user's
+ * @param terminal    whether the user's signals come to this process
  * @param authority   who knows the addresses, given those of the job's own processes
  */
-public record Surroundings(String runtime, Path directory, Map<String, String> environment, Function<AddressMap, AddressAuthority> authority) {
+public record Surroundings(String runtime, Path directory, Map<String, String> environment, boolean terminal, Function<AddressMap, AddressAuthority> authority) {
     /** Of a job that has one agent, in its user's terminal. */
     public static Surroundings alone(String job) {
-        return new Surroundings(job, Path.of("").toAbsolutePath(), System.getenv(), map -> map);
+        return new Surroundings(job, Path.of("").toAbsolutePath(), System.getenv(), true, map -> map);
     }
 }

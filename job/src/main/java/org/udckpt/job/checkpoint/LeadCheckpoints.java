@@ -2,6 +2,7 @@ package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.udckpt.image.Manifest;
+import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.manifest.PartReport;
 import org.udckpt.image.write.CheckpointInfo;
 import org.udckpt.image.write.CheckpointWriter;
@@ -33,6 +35,7 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageOptions;
+import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.StopTimesRow;
 
 /**
@@ -41,9 +44,10 @@ import org.udckpt.job.store.StopTimesRow;
  * {@link #ended}.
  */
 public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
-    private static final int ATTEMPTS = 20;
-    private static final long PAUSE_MS = 100;
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final int ATTEMPTS = 40;
+    private static final int TORN_ATTEMPTS = 4;
+    private static final long PAUSE_MS = 100, LONGEST_PAUSE_MS = 2000;
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60); // a restarted job's memory may still come in
     private static final long FINISH_MINUTES = 30;
 
     /** What the lead itself writes. */
@@ -62,6 +66,8 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         final CompletableFuture<Long> resumed = new CompletableFuture<>();
         final CompletableFuture<Outcome> ended = new CompletableFuture<>();
         volatile Manifest manifest;
+        volatile Failure commitFailure;
+        volatile boolean unwanted;
         final Instant takenAt = Instant.now();
 
         Attempt(CheckpointWriter writer, Progress progress) {
@@ -74,6 +80,8 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     private final int units;
     private final int ranks;
     private final Map<String, String> labels;
+    private final Settings settings;
+    private final Path directory;
     private final ImageChain chain;
     private final Agreement agreement;
     private final JobTables tables;
@@ -84,6 +92,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     private volatile Attempt now;
     private volatile Phase phase;
     private volatile String impossible;
+    private boolean cleaned;
 
     /**
      * @param job       its name
@@ -96,6 +105,8 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         this.units = units;
         this.ranks = ranks;
         this.labels = labels;
+        this.settings = settings;
+        this.directory = directory;
         this.chain = new ImageChain(settings, directory, ImageOptions.of(settings), () -> { });
         this.agreement = agreement;
         this.tables = tables;
@@ -122,6 +133,12 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         listener = consumer;
     }
 
+    /** Whether all ranks run again, and the image of a checkpoint is being written. */
+    public boolean writing() {
+        Phase reached = phase;
+        return reached == Phase.WRITE || reached == Phase.COMMIT;
+    }
+
     /** "running", or the phase of the checkpoint under way. */
     public String state() {
         Phase reached = phase;
@@ -140,23 +157,57 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         }
         boolean handedOver = false;
         try {
-            Attempt attempt = resumed(progress);
+            cleanOnce();
             if (wait) {
-                return finish(attempt);
+                return takeWhole(progress);
             }
-            Thread.ofPlatform().name("checkpoint-end").start(() -> finishAlone(attempt));
+            Attempt attempt = resumed(progress);
+            finishBeside(attempt);
             handedOver = true;
             return attempt.writer.name();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw failure(Failure.of("checkpoint of job " + job, e));
-        } catch (RuntimeException e) {
+        } catch (IOException | RuntimeException e) {
             throw failure(Failure.of("checkpoint of job " + job, e));
         } finally {
             if (!handedOver) {
                 done();
             }
         }
+    }
+
+    /** A file that is written over while it is being saved is copied in the stop of the next attempt. */
+    private String takeWhole(Progress progress) throws InterruptedException {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return finish(resumed(progress));
+            } catch (Failure failed) {
+                if (failed.code() != ExitCode.BUSY || attempt == TORN_ATTEMPTS || !possible()) {
+                    throw failed;
+                }
+                progress.say(failed.getMessage() + ": once more");
+            }
+        }
+    }
+
+    /** In a thread of its own. Where none can be had, the checkpoint is thrown away when its nodes have written it. */
+    private void finishBeside(Attempt attempt) throws IOException {
+        try {
+            Thread.ofPlatform().name("checkpoint-end").start(() -> finishAlone(attempt));
+        } catch (OutOfMemoryError none) {
+            attempt.unwanted = true;
+            attempt.ended.thenRun(() -> close(attempt));
+            throw new IOException("no thread can be had to write it: " + none.getMessage(), none);
+        }
+    }
+
+    /** What earlier leads of this job left half written. */
+    private void cleanOnce() throws IOException {
+        if (!cleaned && Files.isDirectory(directory)) {
+            new Catalogue(directory, Keys.user(settings)).clean().forEach(entry -> Messages.info("removed " + entry.name() + ", whose writer had died"));
+        }
+        cleaned = true;
     }
 
     private Failure failure(Failure cause) {
@@ -186,7 +237,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
                     throw failure;
                 }
                 Messages.debugTrace("the job is suspended anew", failure);
-                Thread.sleep(PAUSE_MS);
+                Thread.sleep(Math.min(LONGEST_PAUSE_MS, number * PAUSE_MS));
             }
         }
     }
@@ -227,6 +278,9 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     }
 
     private static Failure refused(Attempt attempt, Outcome outcome) {
+        if (attempt.commitFailure != null) {
+            return attempt.commitFailure;
+        }
         var failed = outcome.calls().reversed().stream().map(call -> call.tally().failure()).filter(java.util.Objects::nonNull).findFirst();
         String what = "checkpoint " + attempt.writer.name() + ": ";
         return failed.map(node -> CodedText.parse(what + "node " + node.node() + ": ", node.text(), ExitCode.IO)).orElseGet(() -> CodedText.parse(what, outcome.why(), ExitCode.IO));
@@ -283,9 +337,9 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         Thread.ofPlatform().name("checkpoint-commit").start(() -> agreement.manifest(number, commit(attempt, number)));
     }
 
-    /** Why there is no manifest, or null. */
+    /** Why there is no manifest, or null. The coordinator is told in any case: it waits, and with it the job's end. */
     private String commit(Attempt attempt, long number) {
-        if (attempt == null || attempt.writer.id() != number) {
+        if (attempt == null || attempt.writer.id() != number || attempt.unwanted) {
             return "checkpoint " + number + " is not under way";
         }
         phase = Phase.COMMIT;
@@ -301,9 +355,11 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
             attempt.writer.statistics(attempt.times);
             attempt.manifest = attempt.writer.commit(new CheckpointInfo(ranks, attempt.takenAt, "x86_64", labels));
             return null;
-        } catch (IOException | RuntimeException e) {
-            Messages.debugTrace("the manifest of " + attempt.writer.name(), e);
-            return e.getMessage();
+        } catch (IOException | RuntimeException | Error e) {
+            Failure failure = Failure.of("the manifest of " + attempt.writer.name(), e);
+            Messages.debugTrace("the manifest of " + attempt.writer.name(), failure);
+            attempt.commitFailure = failure;
+            return failure.getMessage();
         }
     }
 

@@ -12,6 +12,7 @@ import org.udckpt.image.write.Phase;
 import org.udckpt.image.write.WriteMeter;
 import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.agent.Job;
+import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
@@ -74,6 +75,9 @@ public final class UnitCheckpoints {
 
     /** The gates are closed. What is wrong with the image's directory is known before. */
     public void suspend(PartOrder asked) throws IOException {
+        if (!job.filling().filled().isDone() || job.filling().filled().isCompletedExceptionally()) {
+            throw new Failure(ExitCode.BUSY, Durations.bytes(job.filling().missing()) + " of " + host + "'s memory are still being read from the checkpoint from which it was restarted");
+        }
         phase = Phase.SUSPEND;
         order = asked;
         meter = new WriteMeter();

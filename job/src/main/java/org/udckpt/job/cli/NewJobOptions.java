@@ -82,7 +82,7 @@ final class NewJobOptions {
             throw new Failure(ExitCode.USAGE, "--starter: give --hosts too, the hosts and how many ranks each has: --hosts n1:32,n2:32");
         }
         Launch launch = Launch.of(ranks, hosts);
-        HostLayout layout = HostLayout.parse(hosts, ranks);
+        HostLayout layout = several.isPresent() ? HostLayout.ofAgents(hosts, ranks) : HostLayout.parse(hosts, ranks);
         Map<String, String> environment = RawText.environment();
         Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"), launch);
         FilePatterns.resolve(settings);

@@ -30,6 +30,8 @@ public final class Coordinator {
     private long[] drained;
     private String why;
     private boolean endWanted;
+    /** The checkpoint that the job's end has cut off: its owner removes it when nobody writes to it any more. */
+    private Outcome cut;
     /** The last checkpoint's end, while not all nodes have said that they know it. */
     private Request unsettled;
     private List<Outcome.CallTime> calls = new ArrayList<>();
@@ -99,8 +101,8 @@ public final class Coordinator {
             state = State.ENDING;
             ask(new Request(Op.END, 0, 0), now);
             switch (before) {
-                case SETTLING, PHASES, ABORTING -> owner.ended(new Outcome(checkpoint, false, why == null ? "the job was ended" : why, calls), now);
-                case COMMITTING -> owner.ended(new Outcome(checkpoint, true, null, calls), now);
+                case SETTLING, PHASES, ABORTING -> cut = new Outcome(checkpoint, false, why == null ? "the job was ended" : why, calls);
+                case COMMITTING -> cut = new Outcome(checkpoint, true, null, calls);
                 case IDLE, STARTING, MANIFEST, ENDING, ENDED -> { }
             }
         }
@@ -166,6 +168,9 @@ public final class Coordinator {
             }
             case ENDING -> {
                 state = State.ENDED;
+                if (cut != null) {
+                    owner.ended(cut, now);
+                }
                 owner.jobEnded(tally, now);
             }
             case IDLE, MANIFEST, ENDED -> throw new IllegalStateException(call + " has ended in state " + state);

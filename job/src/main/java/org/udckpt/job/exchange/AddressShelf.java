@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import org.udckpt.address.AddressBatch;
 import org.udckpt.address.Endpoint;
 import org.udckpt.address.TranslationTable;
@@ -107,8 +108,9 @@ public final class AddressShelf implements Shelf, AutoCloseable {
 
     private TranslationTable table(int capacity, int generation) {
         try {
-            TranslationTable made = TranslationTable.create(file, capacity, generation);
-            Files.delete(file);
+            Path named = file.resolveSibling(file.getFileName() + "-" + UUID.randomUUID()); // what a killed process left is in nobody's way
+            TranslationTable made = TranslationTable.create(named, capacity, generation);
+            Files.delete(named);
             return made;
         } catch (IOException e) {
             throw new UncheckedIOException(file + ": " + e.getMessage(), e);

@@ -60,6 +60,18 @@ public record HostLayout(List<Host> hosts) {
         return new Host(parts[0], parts.length == 1 ? 1 : Integer.parseInt(parts[1]));
     }
 
+    /** The hosts of a job that has an agent on each. @param ranks the number given by -n, or null */
+    public static HostLayout ofAgents(String text, Integer ranks) {
+        HostLayout layout = parse(text);
+        layout.hosts.stream().filter(host -> host.ranks() > MAX_RANKS).findFirst().ifPresent(host -> {
+            throw new Failure(ExitCode.USAGE, "--hosts " + text + ": give host " + host.name() + " at most " + MAX_RANKS + " ranks");
+        });
+        if (ranks != null && layout.ranks() != ranks) {
+            throw new Failure(ExitCode.USAGE, "--hosts " + text + " holds " + layout.ranks() + " ranks, but " + ranks + " are wanted");
+        }
+        return layout;
+    }
+
     /** In the form that {@link #parse} reads. */
     public String format() {
         return hosts.stream().map(host -> host.name() + ":" + host.ranks()).collect(Collectors.joining(","));

@@ -11,7 +11,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
+import org.udckpt.job.agent.Signals;
 import org.udckpt.job.checkpoint.Agreement;
 import org.udckpt.job.checkpoint.LeadCheckpoints;
 import org.udckpt.job.config.Option;
@@ -46,6 +48,7 @@ import org.udckpt.job.tree.Tree;
 final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable {
     /** From an agent's finding to the end of its last rank. */
     private static final long KILL_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final long END_SECONDS = 60;
 
     /** What the job's ranks have exited with, or'ed, and what was decided instead. */
     private static final class ExitCodes {
@@ -68,19 +71,22 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private final BitSet endedUnits = new BitSet();
     private final ExitCodes codes = new ExitCodes();
     private final Path shelf;
+    private final Set<String> lostHosts;
     private final Timing timing;
     private NodeHandle node;
     private News news;
     private LeadAddresses addresses;
     private LeadPmi pmi;
     private boolean ending;
+    private boolean endAfterCheckpoint;
     private LeadNodes nodes;
     private final Set<Integer> lostUnits = ConcurrentHashMap.newKeySet();
     /** When the last one was found to be lost, in {@link System#nanoTime}'s terms. */
     private volatile long lostAt;
 
-    private LeadLife(Settings settings, NodeJob job, Path images, Map<String, String> labels, LeadCheckpoints.JobTables tables) {
+    private LeadLife(Settings settings, NodeJob job, Path images, Map<String, String> labels, LeadCheckpoints.JobTables tables, Set<String> lostHosts) {
         this.job = job;
+        this.lostHosts = lostHosts;
         this.timing = timing(settings);
         this.shelf = RuntimeDirectory.base(settings).resolve(job.name() + ".shelf");
         this.checkpoints = new LeadCheckpoints(job.name(), job.units().size(), job.ranks(), labels, settings, images, this, tables);
@@ -101,22 +107,44 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
      * @param images where its checkpoints go, absolute
      * @param labels of them
      * @param tables what the lead writes into them
+     * @param lostHosts is told of hosts that are lost, or whose agents did not come
      * @throws Failure with what kept it from beginning; nothing is left then
      */
-    static LeadLife start(Settings settings, Starter starter, NodeJob job, Path images, Map<String, String> labels, LeadCheckpoints.JobTables tables) throws InterruptedException {
-        LeadLife life = new LeadLife(settings, job, images, labels, tables);
-        life.nodes = LeadNodes.start(settings, starter, job, life.timing, life);
+    static LeadLife start(Settings settings, Starter starter, NodeJob job, Path images, Map<String, String> labels, LeadCheckpoints.JobTables tables, Set<String> lostHosts)
+            throws InterruptedException {
+        LeadLife life = new LeadLife(settings, job, images, labels, tables, lostHosts);
+        try {
+            life.nodes = LeadNodes.start(settings, starter, job, life.timing, life);
+        } catch (InterruptedException | RuntimeException | Error e) {
+            if (life.addresses != null) {
+                life.addresses.close();
+            }
+            throw e;
+        }
         try {
             life.node.thread().execute(life::begin);
             life.begun.get();
             return life;
         } catch (ExecutionException e) {
-            life.close();
+            life.giveUp();
             throw Failure.of("starting job " + job.name(), e.getCause());
         } catch (InterruptedException | RuntimeException e) {
-            life.close();
+            life.giveUp();
             throw e;
         }
+    }
+
+    /** No process of the job is left anywhere when the first agent puts its files as they were. */
+    private void giveUp() {
+        end(ExitCode.IO.value());
+        try {
+            end.handle((_, _) -> null).get(END_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            Messages.warn("not all ranks of job " + job.name() + " have ended within " + END_SECONDS + " s");
+        }
+        close();
     }
 
     private void begin(long now) {
@@ -159,6 +187,16 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
             codes.decide(code);
             endAll(now);
         });
+    }
+
+    /** The job ends by itself: an image that is being written is waited for, since the copies are made. */
+    private void endOrderly(long now) {
+        if (checkpoints.writing() && !ending) {
+            endAfterCheckpoint = true;
+            checkpoints.impossible("the job has ended");
+        } else {
+            endAll(now);
+        }
     }
 
     private void endAll(long now) {
@@ -207,14 +245,15 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
                     Messages.error(ends.why() + (job.units().size() > 1 ? "; ending the ranks on the other hosts" : ""), null);
                 }
                 ends.code().ifPresent(codes::decide);
-                endAll(now);
+                news.toAll(new Note.Signal(Signals.SIGKILL).encode(), now);
+                endOrderly(now);
             }
             case Note.Ended ended -> {
                 codes.own |= ended.code();
                 endedUnits.set(NodeJob.unit(from));
                 checkpoints.impossible("ranks have ended: it is too late for a checkpoint");
                 if (endedUnits.cardinality() == job.units().size()) {
-                    endAll(now);
+                    endOrderly(now);
                 }
             }
             case Note.Signal signal -> throw new MalformedMessage("node " + from + " signals all");
@@ -239,10 +278,20 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     @Override
     public void ended(Outcome outcome, long now) {
         checkpoints.ended(outcome);
+        if (endAfterCheckpoint) {
+            endAll(now);
+        }
     }
 
     @Override
     public void jobEnded(Tally tally, long now) {
+        for (int unit = 0; unit < job.units().size(); unit++) {
+            if (!endedUnits.get(unit) && begun.isDone() && !begun.isCompletedExceptionally() && lostUnits.add(unit)) {
+                lostAt = now;
+                codes.decide(ExitCode.IO.value());
+                Messages.error(unit(NodeJob.node(unit)) + " has not said that its ranks have ended" + (tally.failure() == null ? "" : " (" + tally.failure().text() + ")"), null);
+            }
+        }
         end.complete(codes.code());
         begun.complete(null); // its ranks may end before all nodes have said that theirs run; what kept it from that has been told of before
     }
@@ -259,8 +308,16 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         }
     }
 
+    @Override
+    public void missing(List<Integer> units) {
+        units.forEach(unit -> lostHosts.add(job.units().get(unit).host()));
+    }
+
     private void lost(List<Integer> units, String why, long now) {
         lostUnits.addAll(units);
+        if (units.size() == 1) { // else one command of a starter was the way to all of them, and says nothing about their hosts
+            missing(units);
+        }
         lostAt = now;
         failed(why, now);
     }
@@ -327,5 +384,10 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     public void close() {
         nodes.close();
         addresses.close();
+        try {
+            checkpoints.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -5,12 +5,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.udckpt.image.read.CheckpointReader;
@@ -55,7 +55,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     private final NodeJob job;
     private final Path images;
     private final String pmiName;
-    /** In any life. */
+    /** In any life, also one that did not begin. */
     private final Set<String> lostHosts;
     private final RuntimeDirectory runtime;
     private final AskedEnd askedEnd = new AskedEnd();
@@ -82,7 +82,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
      * @param pmiName of PMI's key-value space, the same in all lives
      */
     public static SeveralNodes start(Settings settings, Installation installation, Starter starter, NodeJob job, Path images, String pmiName) throws InterruptedException {
-        return start(new SeveralNodes(settings, installation, starter, job, images, pmiName, Set.of()));
+        return start(new SeveralNodes(settings, installation, starter, job, images, pmiName, ConcurrentHashMap.newKeySet()));
     }
 
     private static SeveralNodes start(SeveralNodes life) throws InterruptedException {
@@ -106,7 +106,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
      */
     public static SeveralNodes restart(Settings settings, Installation installation, NodesRequest nodes, ImageLocation location, String name, UnaryOperator<List<Unit>> place)
             throws InterruptedException {
-        return restart(settings, installation, nodes, location, name, place, Set.of());
+        return restart(settings, installation, nodes, location, name, place, ConcurrentHashMap.newKeySet());
     }
 
     private static SeveralNodes restart(Settings settings, Installation installation, NodesRequest nodes, ImageLocation location, String name, UnaryOperator<List<Unit>> place,
@@ -148,8 +148,9 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         lead = LeadLife.start(settings, starter, job, images, labels, (writer, stops) -> {
             StateTables.write(writer, state);
             StateTables.write(writer, stops);
-        });
+        }, lostHosts);
         Signals.forward(installation.agentLibrary(), this::signal);
+        Signals.refuseStop("the job's hosts would not hear of their lead any more, and end it");
         commands = CommandServer.start(runtime.commandSocket(), this);
         Interval interval = Interval.of(settings);
         if (!(interval instanceof Interval.Never)) {
@@ -213,16 +214,14 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     @Override
     public Life again(ImageLocation location, Relocation relocation) throws InterruptedException {
         lead.awaitLostOnesEnd();
-        Set<String> lost = new HashSet<>(lostHosts);
-        lead.lostUnits().forEach(unit -> lost.add(job.units().get(unit).host()));
-        List<Unit> placed = Placement.without(lost, job.units(), new ArrayList<>(spares()));
+        List<Unit> placed = Placement.without(lostHosts, job.units(), new ArrayList<>(spares()));
         for (Unit unit : placed) {
             String before = job.units().get(placed.indexOf(unit)).host();
             if (!before.equals(unit.host())) {
                 Messages.info(unit.ranks() + (unit.count() == 1 ? " moves" : " move") + " from host " + before + " to " + unit.host());
             }
         }
-        return restart(settings, installation, new NodesRequest(starter, job.fanOut()), location, job.name(), _ -> placed, lost);
+        return restart(settings, installation, new NodesRequest(starter, job.fanOut()), location, job.name(), _ -> placed, lostHosts);
     }
 
     /** Hosts that have no units. */
@@ -245,12 +244,12 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
             if (commands != null) {
                 commands.close();
             }
-            if (lead != null) {
-                lead.close();
-            }
         } catch (IOException e) {
             Messages.warn("closing the command socket of job " + job.name() + ": " + e.getMessage());
         } finally {
+            if (lead != null) {
+                lead.close();
+            }
             runtime.delete();
         }
     }

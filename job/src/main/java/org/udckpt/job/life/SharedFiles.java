@@ -1,11 +1,14 @@
 package org.udckpt.job.life;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.ExitCode;
@@ -17,11 +20,10 @@ import org.udckpt.process.model.JobFile;
 
 /**
  * Which unit of a job of several nodes puts a file back that several had open: the one that saw it last, since all of them stood still when it did. Two
- * units had the same file if inode and device say so, on one machine or on the file system of the checkpoints, which all share.
+ * units had the same file if inode and device say so, on one machine or on a file system that hosts share: that of the checkpoints, or a network's.
  */
 final class SharedFiles {
     private record Holder(int unit, FilePlace place, JobFile.RegularFile file) {
-        /** Where no host of the two knows better, it cannot be told. */
         boolean same(Holder other, String path) {
             boolean inode = file.inode() == other.file.inode();
             boolean oneMachine = place.boot().equals(other.place.boot());
@@ -29,15 +31,28 @@ final class SharedFiles {
                 return inode && file.device() == other.file.device();
             }
             boolean shared = file.device() == place.imageDevice() && other.file.device() == other.place.imageDevice();
-            if (inode && !shared) {
-                throw new Failure(ExitCode.UNSUPPORTED, path + ": whether it is one file that two hosts share or a file on each cannot be told: it is not on the file system of the"
-                        + " checkpoints, and has the same inode on both; leave it out by --files-except");
-            }
-            return inode;
+            return inode && (shared || onNetwork(path));
         }
     }
 
+    /** File systems that hosts share, as mount(8) calls them. */
+    private static final Pattern NETWORK = Pattern.compile("nfs4?|lustre|gpfs|beegfs.*|ceph|cifs|smb3?|fuse.*|9p|virtiofs|afs|gfs2|ocfs2|orangefs|pvfs2|panfs|wekafs|glusterfs");
+
     private SharedFiles() {}
+
+    /** Whether the path is on one, as this host sees it. */
+    private static boolean onNetwork(String path) {
+        for (Path at = Path.of(path).getParent(); at != null; at = at.getParent()) {
+            if (Files.exists(at)) {
+                try {
+                    return NETWORK.matcher(Files.getFileStore(at).type()).matches();
+                } catch (IOException e) {
+                    throw Failure.of("asking for the file system of " + at, e);
+                }
+            }
+        }
+        return false;
+    }
 
     /**
      * Paths, and the unit that puts them back; not those that only one has.
@@ -63,7 +78,9 @@ final class SharedFiles {
                 refuseOnOneHost(path, all, units);
             } else if (all.size() > 1) {
                 Comparator<JobFile.RegularFile> seen = Comparator.comparingLong(JobFile.RegularFile::modifiedNs).thenComparingLong(JobFile.RegularFile::size);
-                owners.put(path, all.stream().max(Comparator.comparing(Holder::file, seen)).orElseThrow().unit());
+                // What one could only append to, another may have written over.
+                Comparator<JobFile.RegularFile> best = Comparator.<JobFile.RegularFile, Boolean>comparing(file -> file.cut() != JobFile.Cut.APPENDED).thenComparing(seen);
+                owners.put(path, all.stream().max(Comparator.comparing(Holder::file, best)).orElseThrow().unit());
             }
         });
         return owners;

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.udckpt.address.RankSpan;
@@ -31,6 +32,7 @@ import org.udckpt.job.nodes.NodeSpecification;
 import org.udckpt.job.nodes.Note;
 import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.CodedText;
+import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.runtime.RuntimeDirectory;
@@ -42,6 +44,8 @@ import org.udckpt.job.tree.MalformedMessage;
  * their end. Ranks do not outlive their agent, nor its way to the lead: others of the job wait for them elsewhere, or have been restarted.
  */
 public final class UnitLife implements AgentPart, News.Reader {
+    private static final long CLOSE_SECONDS = 15; // less than the starter gives an agent to end
+
     private final Installation installation;
     private final NodeSpecification specification;
     private final Unit unit;
@@ -70,6 +74,7 @@ public final class UnitLife implements AgentPart, News.Reader {
     public void joined(NodeHandle handle) {
         node = handle;
         news = handle.part().news(this);
+        RuntimeDirectory.makeBase(settings);
         authority = new NodeAuthority(handle, specification.job(), RuntimeDirectory.base(settings).resolve(runtime() + ".shelf"));
         pmi = new NodePmi(handle);
     }
@@ -174,7 +179,7 @@ public final class UnitLife implements AgentPart, News.Reader {
 
     private void begin(Beginning how) throws IOException {
         UnitStart begun = how.begin(installation, specification.job(), number, settings, facts(), new Surroundings(runtime(), Path.of(specification.job().directory()),
-                specification.job().environment(), authority::of), this::prepared);
+                specification.job().environment(), false, authority::of), this::prepared);
         start = begun;
         if (ended) {
             begun.end();
@@ -183,9 +188,26 @@ public final class UnitLife implements AgentPart, News.Reader {
 
     /** Before the first rank runs. */
     private void prepared(Job job) {
+        requireWays(job);
         job.shepherd().bound();
         job.onEnd((code, why) -> tell(new Note.Ends(code, why)));
         pmi.serve(job.pmi());
+    }
+
+    /** That the ranks of the job's other hosts can be reached at the addresses that these ones are given. */
+    private void requireWays(Job job) {
+        if (job.facts().span().isAll()) {
+            return;
+        }
+        String net = specification.job().environment().getOrDefault("UDCKPT_SOFT_NET", Job.DEFAULT_NET);
+        if (job.hosts().soft() && net.startsWith("127.") && !specification.lead().isLoopback()) {
+            throw new Failure(ExitCode.UNSUPPORTED, "the soft fabric's addresses are " + net + ".*, which is each host's own loopback: set UDCKPT_SOFT_NET to the first two numbers of a network"
+                    + " that all hosts are on, and give each a block of it (docs/hosts.md)");
+        }
+        if (!job.hosts().soft() && EthernetPorts.any(job.hosts().device(unit.first()))) {
+            throw new Failure(ExitCode.UNSUPPORTED, "device " + job.hosts().device(unit.first()) + " has Ethernet ports (RoCE), which jobs on several hosts cannot use yet; InfiniBand and --device soft"
+                    + " can be used");
+        }
     }
 
     private void awaitEnd(Job job) {
@@ -205,6 +227,9 @@ public final class UnitLife implements AgentPart, News.Reader {
         UnitStart begun = start;
         if (begun != null) {
             begun.end();
+            if (!begun.job().ranks().allStarted()) {
+                return; // it failed before it had all of its ranks: what there is ends with the agent
+            }
             tell(new Note.Ended(begun.job().await())); // before the answer, behind which no code counts any more
         }
     }
@@ -238,7 +263,7 @@ public final class UnitLife implements AgentPart, News.Reader {
             if (begun != null) {
                 begun.end();
             }
-            endAgent.accept(org.udckpt.job.report.ExitCode.IO.value());
+            work.submit(() -> endAgent.accept(ExitCode.IO.value())); // behind what is under way
         });
     }
 
@@ -246,6 +271,13 @@ public final class UnitLife implements AgentPart, News.Reader {
     public void close() {
         ended = true;
         work.shutdown();
+        try {
+            if (!work.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) { // files are being put back, say: half of them would stay
+                Messages.error("unit " + unit.name() + ": what was under way has not ended within " + CLOSE_SECONDS + " s", null);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         UnitStart begun = start;
         if (begun != null) {
             begun.close();

@@ -57,7 +57,12 @@ final class UnitStart implements AutoCloseable {
     static UnitStart again(Installation installation, NodeJob nodes, int number, Settings settings, JobFacts facts, Surroundings around, Consumer<Job> ready) throws IOException {
         Set<String> elsewhere = nodes.image().shared().entrySet().stream().filter(file -> file.getValue() != number).map(Map.Entry::getKey).collect(Collectors.toSet());
         UnitRestart restart = Restart.unit(settings, installation, open(nodes.image(), number, settings), facts, around, elsewhere, ready);
-        return of(installation, nodes, number, settings, restart.job(), restart);
+        try {
+            return of(installation, nodes, number, settings, restart.job(), restart);
+        } catch (RuntimeException e) {
+            restart.close();
+            throw e;
+        }
     }
 
     private static UnitStart of(Installation installation, NodeJob nodes, int number, Settings settings, Job job, UnitRestart restart) {

@@ -91,6 +91,7 @@ public final class LeadNodes implements AutoCloseable {
             throw Failure.of("starting the job's agents", e);
         } catch (TimeoutException e) {
             List<Integer> missing = rendezvous.missing();
+            part.missing(missing);
             throw new Failure(ExitCode.TIMEOUT, StartCommand.agents(missing) + " (host " + job.units().get(missing.getFirst()).host() + (missing.size() > 1 ? ", ..." : "")
                     + ") did not come within --start-timeout " + patience.toSeconds() + " s: see what the starter says above, and that the host reaches "
                     + endpoint.address().getAddress().getHostAddress() + " (--lead-address)", e);
@@ -104,7 +105,9 @@ public final class LeadNodes implements AutoCloseable {
         }
         String reason = command.agents() + " ended with exit code " + code + ": " + command.shown() + hint(command, code);
         boolean startFailed = rendezvous.complete().completeExceptionally(new Failure(ExitCode.IO, reason));
-        if (!startFailed) {
+        if (startFailed) {
+            part.missing(command.units());
+        } else {
             loop.execute(now -> part.agentsEnded(command.units(), reason, now));
         }
     }

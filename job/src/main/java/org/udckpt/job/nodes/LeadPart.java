@@ -17,6 +17,9 @@ public interface LeadPart extends Owner {
      */
     void agentsEnded(List<Integer> units, String reason, long now);
 
+    /** Agents did not come, or ended before all had come: the job is not begun. From any thread. */
+    void missing(List<Integer> units);
+
     /** For DRAIN: messages of its own parts that begin and that end here, see {@link LeadPmi#counts}. */
     long[] counts();
 

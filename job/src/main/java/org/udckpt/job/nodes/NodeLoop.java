@@ -27,6 +27,8 @@ final class NodeLoop implements NodeThread, Inbox, AutoCloseable {
     private static final long WAITING_BYTES = 32 << 20;
     private static final int MOST_WARNINGS = 256;
 
+    private static final int MOST_LETTERS = 1024; // in a row
+
     private final int node;
     private final Mailbox mailbox = new Mailbox(WAITING_BYTES);
     private final Queue<LongConsumer> tasks = new ConcurrentLinkedQueue<>();
@@ -75,8 +77,9 @@ final class NodeLoop implements NodeThread, Inbox, AutoCloseable {
                     task.accept(System.nanoTime());
                 }
                 Mailbox.Letter letter = mailbox.poll(Math.max(0, member.due() - System.nanoTime()));
-                if (letter != null) {
+                for (int delivered = 1; letter != null; delivered++) { // before the timer: a node that was paused has signs of life in its mailbox
                     deliver(letter);
+                    letter = delivered < MOST_LETTERS ? mailbox.poll(0) : null;
                 }
                 long now = System.nanoTime();
                 if (member.due() - now <= 0) {

@@ -1,5 +1,6 @@
 package org.udckpt.job.nodes;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import java.net.InetSocketAddress;
 import java.util.EnumMap;
 import java.util.Map;
@@ -25,6 +26,12 @@ public record NodeSpecification(NodeJob job, int life, Address lead, Timing timi
             if (host == null || !host.matches("[0-9a-fA-F:.]+(%[A-Za-z0-9._-]+)?") || port < 1 || port > 65_535) {
                 throw new IllegalArgumentException("'" + host + "' port " + port + " is no address");
             }
+        }
+
+        /** Whether all agents are on the lead's own machine. */
+        @JsonIgnore
+        public boolean isLoopback() {
+            return socket().getAddress().isLoopbackAddress();
         }
 
         static Address of(InetSocketAddress address) {

@@ -88,7 +88,7 @@ public sealed interface Starter {
     private static StartCommand srun(List<Unit> units, List<String> agent) {
         List<String> hosts = units.stream().map(Unit::host).toList();
         List<String> words = new ArrayList<>(List.of("srun", "--nodes=" + hosts.stream().distinct().count(), "--ntasks=" + units.size(), "--distribution=arbitrary",
-                "--nodelist=" + String.join(",", hosts), "--input=all", "--overlap", "--cpu-bind=none", "--mpi=none", "--kill-on-bad-exit=0", "--wait=0", "--quit-on-interrupt"));
+                "--nodelist=" + String.join(",", hosts), "--input=all", "--overlap", "--cpu-bind=none", "--mpi=none", "--no-kill", "--kill-on-bad-exit=0", "--wait=0", "--quit-on-interrupt"));
         words.addAll(agent);
         words.addAll(List.of("--unit-in", "SLURM_PROCID"));
         return new StartCommand(words, IntStream.range(0, units.size()).boxed().toList(), hosts.stream().distinct().limit(4).collect(Collectors.joining(", "))

@@ -27,6 +27,16 @@ public record RuntimeDirectory(Path path) {
         return given.isEmpty() ? Path.of("/dev/shm/udckpt-" + uid()) : Path.of(given).toAbsolutePath();
     }
 
+    /** Makes it where it is not there. @throws Failure if it is somebody else's */
+    public static void makeBase(Settings settings) {
+        Path base = base(settings);
+        try {
+            makePrivate(base);
+        } catch (IOException e) {
+            throw Failure.of("making the runtime directory " + base, e);
+        }
+    }
+
     public static int uid() {
         try {
             return (int) Files.getAttribute(Path.of("/proc/self"), "unix:uid");

@@ -93,6 +93,11 @@ public final class AskingLead implements LeadPart {
     }
 
     @Override
+    public void missing(List<Integer> units) {
+        // the command's failure names them
+    }
+
+    @Override
     public void agentsEnded(List<Integer> units, String reason, long now) {
         System.out.println("agents ended " + units + ": " + reason);
     }
