@@ -45,6 +45,20 @@ test_cycles() {
     test_class process-image test CyclesTest "${properties[@]}"
 }
 
+# test_hosts [--seed S] [--count N]
+test_hosts() {
+    local properties=(-Dudckpt.host.faults=100)
+    while [ $# -gt 0 ]; do
+        case ${1-},${2-} in
+            --seed,[0-9]*) properties+=("-Dudckpt.seed=$2") ;;
+            --count,[1-9]*) properties+=("-Dudckpt.host.faults=$2") ;;
+            *) die 64 "usage: ./udckpt test hosts [--seed S] [--count N]" ;;
+        esac
+        shift 2
+    done
+    test_class job verify HostFaultRunsTest "${properties[@]}"
+}
+
 test_all() {
     local summary maven_code=0
     find "$root" -path '*/target/surefire-reports/*' -type f -delete

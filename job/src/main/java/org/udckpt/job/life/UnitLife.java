@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.udckpt.address.RankSpan;
+import org.udckpt.address.Transport;
 import org.udckpt.image.write.PartOrder;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
@@ -207,6 +208,11 @@ public final class UnitLife implements AgentPart, News.Reader {
         if (!job.hosts().soft() && EthernetPorts.any(job.hosts().device(unit.first()))) {
             throw new Failure(ExitCode.UNSUPPORTED, "device " + job.hosts().device(unit.first()) + " has Ethernet ports (RoCE), which jobs on several hosts cannot use yet; InfiniBand and --device soft"
                     + " can be used");
+        }
+        boolean connections = job.addresses().endpoints().stream().anyMatch(endpoint -> endpoint.transport() == Transport.RC);
+        if (!job.hosts().soft() && connections && specification.job().image() != null) {
+            throw new Failure(ExitCode.UNSUPPORTED, "the job has reliable connections, whose remote keys are new on device " + job.hosts().device(unit.first())
+                    + " and cannot be told to peers on other hosts yet: restart it with --device soft, or on one host");
         }
     }
 
