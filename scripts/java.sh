@@ -63,6 +63,6 @@ run_java() {
     set_locale
     set_thread_signal
     # shellcheck disable=SC2046 # flags are words
-    exec "$java_home/bin/java" $(java_flags "$verb") $(archive_flags) -Dudckpt.command="$self" -Dudckpt.root="$root" -Dudckpt.native="$native" \
+    exec "$java_home/bin/java" $(java_flags "$verb") $(archive_flags) -Dudckpt.command="${self-$root/udckpt}" -Dudckpt.root="$root" -Dudckpt.native="$native" \
         -cp "$(class_path)$more_classes" "$class" "$@"
 }

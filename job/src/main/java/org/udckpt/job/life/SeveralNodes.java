@@ -140,6 +140,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         if (!settings.text(Option.TIERS).isEmpty()) {
             throw new Failure(ExitCode.UNSUPPORTED, "--tiers are for jobs on one host so far: give --dir, a directory that all hosts share");
         }
+        job.units().forEach(unit -> RuntimeDirectory.checkName(UnitLife.runtime(job, unit))); // its agent makes a directory of that name
         settings.flag(Option.DIR, images.toString()); // the agents' working directory is another one
         long self = ProcessHandle.current().pid();
         new JobFile(job.name(), images.toString(), job.ranks(), job.command().stream().map(RawText::shown).toList(), self, ProcessTimes.start(self), 0, 0, job.generation()).write(runtime.path());

@@ -81,7 +81,12 @@ public final class UnitLife implements AgentPart, News.Reader {
     }
 
     private String runtime() {
-        return specification.job().name() + "." + unit.name();
+        return runtime(specification.job(), unit);
+    }
+
+    /** The name of a unit's runtime directory. */
+    static String runtime(NodeJob job, Unit unit) {
+        return job.name() + "." + unit.name();
     }
 
     private JobFacts facts() {

@@ -45,7 +45,8 @@ final class AgentProcesses implements AutoCloseable {
             try {
                 Process process = new ProcessBuilder(words).redirectOutput(ProcessBuilder.Redirect.INHERIT).redirectError(ProcessBuilder.Redirect.INHERIT).start();
                 started.add(new Started(command, process));
-                Thread.ofVirtual().name("input of " + command.agents()).start(() -> say(command, process.getOutputStream(), specification));
+                Thread.ofPlatform().daemon().name("input of " + command.agents()).start( // a write to a pipe holds its thread
+                        () -> say(command, process.getOutputStream(), specification));
                 process.onExit().thenAccept(ended -> listener.ended(command, ended.exitValue()));
             } catch (IOException e) {
                 throw Failure.of("starting " + command.agents(), e);

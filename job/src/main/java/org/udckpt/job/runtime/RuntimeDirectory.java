@@ -94,7 +94,8 @@ public record RuntimeDirectory(Path path) {
         return found;
     }
 
-    private static void checkName(String name) {
+    /** @throws Failure for what can be no job's name */
+    public static void checkName(String name) {
         if (!name.matches("[A-Za-z0-9][A-Za-z0-9._-]{0,60}")) {
             throw new Failure(ExitCode.USAGE, "'" + name + "' is not a job name: use letters, digits, dot, dash and underscore, at most 61");
         }

@@ -161,7 +161,8 @@ class NodesTest {
             assertEquals(0, lead.await(), lead::toString);
             assertTrue(lead.output().contains("agents ended [0]: the agent of unit 0 on this host ended with exit code 137"), lead::toString);
             assertTrue(lead.output().contains("lost node 1\n"), lead::toString);
-            assertTrue(lead.output().matches("(?s).*ended 5( failed:.*)?\n.*"), lead::toString);
+            // Those below the lost one may still be on their way to another parent when the end is asked for: they hear it as a farewell.
+            assertTrue(lead.output().matches("(?s).*ended [345]( failed:.*)?\n.*"), lead::toString);
             assertEquals(4 * AnsweringAgent.LAST_LINES, lead.count("last line "), lead::toString);
             assertEquals(List.of(), lead.running());
         }
