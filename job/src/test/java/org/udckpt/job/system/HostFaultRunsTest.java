@@ -11,8 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.udckpt.job.hosts.Host;
 import org.udckpt.job.hosts.HostLab;
 
@@ -21,6 +23,7 @@ import org.udckpt.job.hosts.HostLab;
  * agent stands still, or the network is cut: it ends with the right answer. {@code -Dudckpt.host.faults=N} runs ({@code ./udckpt test hosts}), from
  * {@code -Dudckpt.seed=S}; a failure names its seed.
  */
+@Timeout(value = 6, unit = TimeUnit.HOURS) // of as many runs as are asked for; each has its own limit
 class HostFaultRunsTest {
     private static final int HOSTS = 4, SPARES = 3, SECONDS = 240;
     private static final String[] PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "150", "--ballast", "2"};
