@@ -3,6 +3,7 @@ package org.udckpt.job.system;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -32,7 +33,8 @@ final class CommandLine {
 
     /** With variables besides those of the test. */
     Process start(String name, Map<String, String> environment, String... arguments) throws IOException {
-        List<String> command = ScriptedJava.command(arguments[0]);
+        List<String> command = new ArrayList<>(List.of("setsid")); // a leader of a session without a terminal, as cron and batch systems have it
+        command.addAll(ScriptedJava.command(arguments[0]));
         command.addAll(List.of("-Xmx512m", "-Dudckpt.native=" + System.getProperty("udckpt.native"), "org.udckpt.job.Main"));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());

@@ -103,6 +103,15 @@ class ProcessTreesTest {
         Tree.comesBack("daemons", List.of("/bin/bash", "-c", script));
     }
 
+    /** A terminal of the job's that no session has for its own: udckpt looks at what is open there, and must not become its session. */
+    @Test
+    void aTerminalOfNobody() throws Exception {
+        assumeTrue(new ProcessBuilder("python3", "-c", "").start().waitFor() == 0, "no python3");
+        String script = "import os, pty, sys, time\nmaster, slave = pty.openpty()\nos.write(slave, b'kept\\n')\nprint('started', flush=True)\n"
+                + "while not os.path.exists(sys.argv[1]): time.sleep(0.02)\nprint('result', os.read(master, 100))";
+        Tree.comesBack("terminal", List.of("python3", "-c", script, "@/finish"));
+    }
+
     @Test
     void python() throws Exception {
         assumeTrue(new ProcessBuilder("python3", "-c", "import numpy").start().waitFor() == 0, "no python3 with numpy");

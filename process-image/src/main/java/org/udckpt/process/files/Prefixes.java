@@ -31,6 +31,10 @@ public final class Prefixes {
      * @param through a path by which it can be opened, of /proc/PID/fd
      */
     public void consider(String through) {
+        Files.Stat open = Files.tryStat(through);
+        if (open == null || open.type() != Files.Stat.REGULAR) {
+            return; // to open a device, or a pipe's other end, may do something to it
+        }
         long fd = Files.tryOpen(through, Syscall.O_RDONLY | Syscall.O_NONBLOCK);
         if (fd < 0) {
             return; // closed meanwhile, or not readable: what becomes of it is decided in the stop
@@ -38,7 +42,7 @@ public final class Prefixes {
         try {
             Files.Stat stat = Files.stat((int) fd);
             String key = Candidate.key(stat);
-            if (stat.type() != Files.Stat.REGULAR || stat.size() < FileCut.CLONED_FROM || Candidate.isQuiet(stat) || sums.containsKey(key)) {
+            if (stat.size() < FileCut.CLONED_FROM || Candidate.isQuiet(stat) || sums.containsKey(key)) {
                 return;
             }
             int clone = FileCopies.tryClone((int) fd, Files.readLink(through));

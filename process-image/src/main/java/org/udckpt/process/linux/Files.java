@@ -18,7 +18,7 @@ public final class Files {
         }
     }
 
-    private static final int AT_FDCWD = -100;
+    private static final int AT_FDCWD = -100, O_NOCTTY = 0400;
 
     private Files() {}
 
@@ -26,9 +26,9 @@ public final class Files {
         return (int) LinuxError.check(tryOpen(path, flags), "open " + path);
     }
 
-    /** A descriptor, or {@code -errno}. */
+    /** A descriptor, or {@code -errno}. Never takes a terminal for its own: that of a job would belong to udckpt's session then. */
     public static long tryOpen(String path, int flags) {
-        return Syscall.call(Syscall.OPENAT, AT_FDCWD, Scratch.string(path), flags | Syscall.O_CLOEXEC, 0600);
+        return Syscall.call(Syscall.OPENAT, AT_FDCWD, Scratch.string(path), flags | Syscall.O_CLOEXEC | O_NOCTTY, 0600);
     }
 
     public static void close(int fd) {
@@ -51,6 +51,12 @@ public final class Files {
         MemorySegment data = Scratch.data();
         LinuxError.check(Syscall.call(Syscall.STAT, Scratch.string(path), data.address()), "stat " + path);
         return stat(data);
+    }
+
+    /** As {@link #stat(String)}, or null if there is nothing of this name that may be looked at. */
+    public static Stat tryStat(String path) {
+        MemorySegment data = Scratch.data();
+        return Syscall.call(Syscall.STAT, Scratch.string(path), data.address()) < 0 ? null : stat(data);
     }
 
     public static Stat stat(int fd) {
