@@ -15,7 +15,6 @@ import org.udckpt.bench.image.Resident.Taken;
  */
 final class Beside {
     private static final int REPORT_MICROSECONDS = 2000;
-    private static final int PAIRS = 7;
     private static final int RANKS_AT_ONCE = 4; // of the other measurements: this one process has the memory of all
     private static final long REST_MS = 1500;
     /** Between the end of the write and the end of the command that asked for it. */
@@ -26,15 +25,19 @@ final class Beside {
     private final Path root;
     private final Path work;
     private final int mebibytes;
+    private final int pairs;
 
-    Beside(Path root, Path work, int mebibytes) {
+    /** @param pairs of a write and a fork: the machine's noise is larger than what is measured, and only many of them say what it is */
+    Beside(Path root, Path work, int mebibytes, int pairs) {
+        this.pairs = pairs;
         this.root = root;
         this.work = work;
         this.mebibytes = RANKS_AT_ONCE * mebibytes;
     }
 
-    void measure() throws IOException, InterruptedException {
-        for (String[] options : new String[][] {{}, {"--io-idle"}, {"--max-rate", "300M"}}) {
+    /** @param ways each the flags of a job */
+    void measure(String[]... ways) throws IOException, InterruptedException {
+        for (String[] options : ways) {
             List<Double> seconds = new ArrayList<>();
             List<Double> slower = new ArrayList<>();
             String[] all = new String[options.length + 2];
@@ -43,7 +46,7 @@ final class Beside {
             all[1] = "1";
             try (Resident job = new Resident(root, work, work.resolve("images"), new Shape(1, mebibytes, "noise", "small", REPORT_MICROSECONDS), all)) {
                 job.checkpoint();
-                for (int i = 0; i < PAIRS; i++) {
+                for (int i = 0; i < pairs; i++) {
                     Thread.sleep(REST_MS);
                     Taken taken = job.checkpoint();
                     ImageBench.remove(work.resolve("images"));

@@ -18,18 +18,20 @@ public final class ImageBench {
     private final Path root = Path.of(System.getProperty("udckpt.root"));
     private final Path work;
     private final int mebibytes;
+    private final int pairs;
 
-    private ImageBench(Path work, int mebibytes) {
+    private ImageBench(Path work, int mebibytes, int pairs) {
+        this.pairs = pairs;
         this.work = work;
         this.mebibytes = mebibytes;
     }
 
-    /** Arguments: a directory on the disk, MiB of each rank, what to measure: disk, memory, compress, encrypt, stops, beside. */
+    /** Arguments: a directory on the disk, MiB of each rank, how many pairs `beside` and `courtesy` make, what to measure. */
     public static void main(String[] arguments) throws IOException, InterruptedException {
         Path work = Files.createTempDirectory(Path.of(arguments[0]), "image-bench");
-        ImageBench bench = new ImageBench(work, Integer.parseInt(arguments[1]));
+        ImageBench bench = new ImageBench(work, Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
         try {
-            for (String what : Arrays.asList(arguments).subList(2, arguments.length)) {
+            for (String what : Arrays.asList(arguments).subList(3, arguments.length)) {
                 bench.measure(what);
             }
         } finally {
@@ -47,8 +49,9 @@ public final class ImageBench {
             }
             case "encrypt" -> encrypt();
             case "stops" -> stops();
-            case "beside" -> new Beside(root, work, mebibytes).measure();
-            default -> throw new IllegalArgumentException("not one of disk, memory, compress, encrypt, stops, beside: " + what);
+            case "beside" -> new Beside(root, work, mebibytes, pairs).measure(new String[0]);
+            case "courtesy" -> new Beside(root, work, mebibytes, pairs).measure(new String[] {"--io-idle"}, new String[] {"--max-rate", "300M"});
+            default -> throw new IllegalArgumentException("not one of disk, memory, compress, encrypt, stops, beside, courtesy: " + what);
         }
     }
 

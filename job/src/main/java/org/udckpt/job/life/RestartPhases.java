@@ -1,11 +1,14 @@
 package org.udckpt.job.life;
 
-import java.time.Duration;
-import java.time.Instant;
+import java.math.BigDecimal;
 import java.util.Locale;
+import org.udckpt.process.linux.Proc;
 
 /** Where the time of a restart goes, from the start of this JVM (or of the restart, where it is not this JVM's first) until the ranks run. */
 final class RestartPhases {
+    /** Fields of /proc/PID/stat behind the name; a tick of it is a hundredth of a second (USER_HZ). */
+    private static final int START_TIME = 19, TICK_NS = 10_000_000;
+
     private final StringBuilder text = new StringBuilder();
     private final long startedNs;
     private long lastNs;
@@ -17,10 +20,17 @@ final class RestartPhases {
 
     /** Of a job whose restart this process was started for. */
     static RestartPhases sinceLaunch() {
-        Instant start = ProcessHandle.current().info().startInstant().orElseThrow(); // in hundredths of a second (proc_pid_stat(5))
-        RestartPhases phases = new RestartPhases(System.nanoTime() - Duration.between(start, Instant.now()).toNanos());
+        RestartPhases phases = new RestartPhases(System.nanoTime() - ageNs());
         phases.reached("launch");
         return phases;
+    }
+
+    /** Of this process, in hundredths of a second both (proc_pid_stat(5), proc_uptime(5)); a ProcessHandle adds whole seconds to them, of the time of day. */
+    private static long ageNs() {
+        String stat = Proc.text("/proc/self/stat");
+        long startedTicks = Long.parseLong(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[START_TIME]);
+        BigDecimal uptime = new BigDecimal(Proc.text("/proc/uptime").split(" ")[0]);
+        return uptime.movePointRight(9).longValueExact() - startedTicks * TICK_NS;
     }
 
     static RestartPhases sinceNow() {

@@ -11,7 +11,8 @@ import java.util.Map;
  */
 final class Prefetch {
     private static final long RUN = 16 << 20; // and the rest of the piece of the image in which it ends
-    private static final int THREADS = Math.max(4, Runtime.getRuntime().availableProcessors()); // a few more than work: each waits for the disk half of the time
+    /** More than work: most of them wait for the disk, which needs that many requests to be as fast as it can (bench/restart: 4 leave a third of it). */
+    private static final int THREADS = Math.max(12, Runtime.getRuntime().availableProcessors());
     private static final long REST_MS = 1;
 
     private record Run(LazySpace space, long start, long end) {}
