@@ -29,12 +29,17 @@ if(MPICC)
   # The same work under another launcher (docs/process-trees.md); its name is Debian's, beside MPICH.
   find_program(OPENMPI_CC NAMES mpicc.openmpi)
   if(OPENMPI_CC)
-    set(output ${CMAKE_BINARY_DIR}/programs/openmpi/stencil_cg)
-    add_custom_command(OUTPUT ${output}
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/programs/openmpi
-      COMMAND ${OPENMPI_CC} -O2 -g -Wall -Wextra -o ${output} ${ROOT}/bench/src/main/c/stencil_cg.c -lm
-      DEPENDS ${ROOT}/bench/src/main/c/stencil_cg.c ${MPI_HEADERS} VERBATIM)
-    add_custom_target(openmpi_programs ALL DEPENDS ${output})
+    set(OPENMPI_OUTPUTS)
+    foreach(source ${ROOT}/bench/src/main/c/stencil_cg.c ${ROOT}/job/src/test/c/overrun.c)
+      get_filename_component(name ${source} NAME_WE)
+      set(output ${CMAKE_BINARY_DIR}/programs/openmpi/${name})
+      add_custom_command(OUTPUT ${output}
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/programs/openmpi
+        COMMAND ${OPENMPI_CC} -O2 -g -Wall -Wextra -o ${output} ${source} -lm
+        DEPENDS ${source} ${MPI_HEADERS} VERBATIM)
+      list(APPEND OPENMPI_OUTPUTS ${output})
+    endforeach()
+    add_custom_target(openmpi_programs ALL DEPENDS ${OPENMPI_OUTPUTS})
   endif()
 
   # OpenSHMEM's compiler wrapper is one of Open MPI's.

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.process.restore.PrivateFiles;
 
 /** A directory for what a search writes, for its owner's eyes only; gone afterwards, also when a signal ends the search: cores are not encrypted. */
 public final class WorkDirectory implements AutoCloseable {
@@ -53,8 +54,19 @@ public final class WorkDirectory implements AutoCloseable {
     }
 
     private synchronized void remove() {
+        removeMade(path.resolve("trial/files"));
         if (Files.exists(path) && !delete(path.toFile())) {
             Messages.warn("not all of " + path + " could be removed; remove it by hand");
+        }
+    }
+
+    private static void removeMade(Path changes) {
+        try {
+            if (Files.isDirectory(changes)) {
+                PrivateFiles.removeMade(changes);
+            }
+        } catch (IOException e) {
+            Messages.warn(Failure.of("removing a directory that was made for the job's changes", e).getMessage());
         }
     }
 

@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,7 +33,7 @@ class BisectTest {
     @Test
     void theStatementThatOverwritesAValue() throws Exception {
         try (Udckpts udckpts = new Udckpts(directory)) {
-            runWithCheckpoints(udckpts);
+            runWithCheckpoints(udckpts, "-n", "2", "--", Udckpts.program("overrun"));
             String log = Files.readString(directory.resolve("log"));
             FileTime written = Files.getLastModifiedTime(directory.resolve("log"));
             Path work = Files.createDirectory(directory.resolve("work"));
@@ -51,10 +53,34 @@ class BisectTest {
         }
     }
 
+    /** Its launcher has removed the directory of its session when the job runs again: that one is made for as long as this takes. */
+    @Test
+    void openMpi() throws Exception {
+        Path session = Files.createDirectory(directory.resolve("session"));
+        try (Udckpts udckpts = new Udckpts(directory)) {
+            runWithCheckpoints(udckpts, "--", "mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "2", "--mca", "orte_tmpdir_base", session.toString(),
+                    "--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any", Udckpts.program("openmpi/overrun"));
+            List<Path> left = below(session);
+            Udckpts.Result found = udckpts.run("bisect", images(), "--rank", "1", "--when", WHEN, "--json", "--limit", "2m");
+            assertEquals(0, found.code(), found.toString());
+            String report = JSON.readTree(found.output()).path("report").asText();
+            assertTrue(report.matches("(?s).*Old value = 0.*New value = 1.*#0 +fill \\(.*#1 .* advance \\(step=.*" + STEP + ", count=.*"), report);
+            assertEquals(left, below(session));
+        }
+    }
+
+    private static List<Path> below(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.sorted().toList();
+        }
+    }
+
     /** Ends when two checkpoints have the wrong value. */
-    private void runWithCheckpoints(Udckpts udckpts) throws Exception {
-        Udckpts.Running job = udckpts.start("run", "-n", "2", "--name", "overrun", "--dir", images(), "--interval", "1s", "--",
-                Udckpts.program("overrun"), Integer.toString(STEP), directory.resolve("log").toString(), directory.resolve("finish").toString());
+    private void runWithCheckpoints(Udckpts udckpts, String... launched) throws Exception {
+        List<String> words = new ArrayList<>(List.of("run", "--name", "overrun", "--dir", images(), "--interval", "1s"));
+        words.addAll(List.of(launched));
+        words.addAll(List.of(Integer.toString(STEP), directory.resolve("log").toString(), directory.resolve("finish").toString()));
+        Udckpts.Running job = udckpts.start(words.toArray(String[]::new));
         while (!job.soFar().output().contains("step " + (STEP + 50) + "\n")) {
             assertTrue(job.isAlive(), () -> text(job));
             Thread.sleep(20);

@@ -1,5 +1,7 @@
 package org.udckpt.process.restore;
 
+import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -7,6 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Proc;
@@ -21,7 +24,8 @@ import org.udckpt.process.model.ProcessState;
 /**
  * Lets a job change files without changing them: over each directory in which it works, or has a file open for writing, lies another one in the
  * job's mount namespace (overlayfs; Linux, Documentation/filesystems/overlayfs.rst), which takes what is written. Other directories, and file systems
- * that are mounted below those, are as always.
+ * that are mounted below those, are as always. A directory that is gone (of a launcher's session, which removes it at its end) is made, since there is
+ * nothing else that one could lie over, and {@link #removeMade removed} again.
  */
 public final class PrivateFiles {
     /**
@@ -32,7 +36,8 @@ public final class PrivateFiles {
      */
     public record Place(String directory, List<String> except) {}
 
-    private static final int MOUNT = 165, MKDIR = 83, MS_BIND = 4096, O_PATH = 010000000, ACCESS = 3;
+    private static final String MADE = "made";
+    private static final int MOUNT = 165, MKDIR = 83, SYMLINK = 88, MS_BIND = 4096, O_PATH = 010000000, ACCESS = 3;
     private static final Set<String> MEMORY_AND_DEVICES = Set.of("/", "/dev", "/proc", "/sys", "/dev/shm");
     /** mount(2) takes a page of options. */
     private static final int OPTIONS_MOST = 4095, ENAMETOOLONG = 36;
@@ -130,6 +135,9 @@ public final class PrivateFiles {
         for (String part : new String[] {own, own + "/changed", own + "/work"}) {
             maker.call("make " + part, MKDIR, maker.string(part), 0700);
         }
+        if (!java.nio.file.Files.isDirectory(java.nio.file.Path.of(directory))) {
+            make(directory, own);
+        }
         String options = "lowerdir=" + escaped(directory) + ",upperdir=" + escaped(own + "/changed") + ",workdir=" + escaped(own + "/work")
                 + (Syscall.call(107 /* geteuid */) == 0 ? "" : ",userxattr");
         long result = options.length() > OPTIONS_MOST ? -ENAMETOOLONG
@@ -137,6 +145,37 @@ public final class PrivateFiles {
         if (result < 0) {
             throw maker.unsupported("the files in " + directory + " cannot be kept as they are (overlayfs: " + LinuxError.name((int) -result)
                     + "); this needs a kernel with overlayfs, and for changes a file system with extended attributes");
+        }
+    }
+
+    /** All of it that is not there. What was made is known by links to it, beside the changes, outermost first. */
+    private void make(String directory, String own) {
+        List<String> missing = new ArrayList<>();
+        for (String path = directory; !java.nio.file.Files.exists(java.nio.file.Path.of(path)); path = parent(path)) {
+            missing.addFirst(path);
+        }
+        for (int i = 0; i < missing.size(); i++) {
+            maker.call("make " + missing.get(i), MKDIR, maker.string(missing.get(i)), 0700);
+            maker.call("remember " + missing.get(i), SYMLINK, maker.string(missing.get(i)), maker.string("%s/%s%03d".formatted(own, MADE, i)));
+        }
+    }
+
+    /**
+     * Removes the directories that were made to lay others over them. Nobody has written into them; one into which somebody else has stays.
+     *
+     * @param directory {@link Place#directory}, when the job has ended
+     */
+    public static void removeMade(java.nio.file.Path directory) throws IOException {
+        List<java.nio.file.Path> links;
+        try (Stream<java.nio.file.Path> files = java.nio.file.Files.find(directory, 2, (file, is) -> is.isSymbolicLink() && file.getFileName().toString().startsWith(MADE))) {
+            links = files.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (java.nio.file.Path link : links) {
+            try {
+                java.nio.file.Files.deleteIfExists(java.nio.file.Files.readSymbolicLink(link));
+            } catch (DirectoryNotEmptyException others) {
+                continue; // it is theirs now
+            }
         }
     }
 
