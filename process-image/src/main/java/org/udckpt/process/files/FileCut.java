@@ -46,7 +46,8 @@ public final class FileCut implements AutoCloseable {
 
     /** @param most so long may {@link #cut} take */
     FileCut(FileRequest request, LongSupplier ids, Prefixes before, Duration most) {
-        this.patience = new Patience(most);
+        this.patience = new Patience(most, at -> "getting hold of the job's files took longer than the job may stand still for it (" + most.toSeconds() + " s); it was at " + at
+                + ": the file system may hang; else name fewer with --files, or leave some out with --files-except");
         this.request = request;
         this.ids = ids;
         this.before = before;

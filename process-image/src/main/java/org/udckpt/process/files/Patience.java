@@ -5,23 +5,27 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.UnaryOperator;
 
 /**
- * Work on files that the job stands still for: in a thread of its own, since no call on a file system that hangs (a server that is gone) can be
+ * Work on files that somebody waits for: in a thread of its own, since no call on a file system that hangs (a server that is gone) can be
  * taken back. When it takes too long it is left alone, and ends by itself at the next {@link #at}.
  */
-final class Patience {
+public final class Patience {
     private final Duration most;
+    private final UnaryOperator<String> refusal;
     private volatile String at = "nothing yet";
     private volatile boolean over;
     private CompletableFuture<Void> work = CompletableFuture.completedFuture(null);
 
-    Patience(Duration most) {
+    /** @param refusal what to say when it takes too long, of what it was at then */
+    public Patience(Duration most, UnaryOperator<String> refusal) {
         this.most = most;
+        this.refusal = refusal;
     }
 
     /** What the work is at: told when it takes too long. */
-    void at(String path) {
+    public void at(String path) {
         at = path;
         if (over) {
             throw new FilesRefused("the job goes on without it");
@@ -33,14 +37,13 @@ final class Patience {
      *
      * @throws FilesRefused it takes too long
      */
-    void with(Runnable task) {
+    public void with(Runnable task) {
         work = CompletableFuture.runAsync(task, command -> Thread.ofPlatform().daemon().name("udckpt-cut-files").start(command));
         try {
             work.get(most.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             over = true;
-            throw new FilesRefused("getting hold of the job's files took longer than the job may stand still for it (" + most.toSeconds() + " s); it was at " + at
-                    + ": the file system may hang; else name fewer with --files, or leave some out with --files-except");
+            throw new FilesRefused(refusal.apply(at));
         } catch (ExecutionException e) {
             throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
         } catch (InterruptedException e) {

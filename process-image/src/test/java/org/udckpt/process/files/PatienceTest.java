@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 class PatienceTest {
     @Test
     void whatHangsIsLeftAloneAndNamed() throws Exception {
-        Patience patience = new Patience(Duration.ofMillis(20));
+        Patience patience = new Patience(Duration.ofMillis(20), at -> "it was at " + at);
         CountDownLatch server = new CountDownLatch(1);
         CompletableFuture<Throwable> end = new CompletableFuture<>();
         FilesRefused refused = assertThrows(FilesRefused.class, () -> patience.with(() -> {
@@ -35,7 +35,7 @@ class PatienceTest {
     @Test
     void whatFailsFailsAsItself() {
         IllegalStateException failure = new IllegalStateException("no");
-        assertSame(failure, assertThrows(IllegalStateException.class, () -> new Patience(Duration.ofMinutes(1)).with(() -> {
+        assertSame(failure, assertThrows(IllegalStateException.class, () -> new Patience(Duration.ofMinutes(1), at -> at).with(() -> {
             throw failure;
         })));
     }
