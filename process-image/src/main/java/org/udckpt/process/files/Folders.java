@@ -34,32 +34,58 @@ final class Folders implements AutoCloseable {
     }
 
     Place place(String path) {
+        return new Place(folder(directory(path), path), path.substring(path.lastIndexOf('/') + 1));
+    }
+
+    /** The same without making anything; null: its directory is not there. */
+    Place existing(String path) {
+        Folder folder = find(directory(path), path);
+        return folder == null ? null : new Place(folder, path.substring(path.lastIndexOf('/') + 1));
+    }
+
+    /** Whether a directory is there. */
+    boolean has(String path) {
+        return find(path, path) != null;
+    }
+
+    private static String directory(String path) {
         int slash = path.lastIndexOf('/');
-        return new Place(folder(slash == 0 ? "/" : path.substring(0, slash), path), path.substring(slash + 1));
+        return slash == 0 ? "/" : path.substring(0, slash);
     }
 
     private Folder folder(String path, String file) {
+        Folder known = find(path, file);
+        if (known == null) {
+            known = make(path, file);
+            open.put(path, known);
+        }
+        return known;
+    }
+
+    /** Null: it is not there. */
+    private Folder find(String path, String file) {
         Folder known = open.get(path);
         if (known == null) {
             try {
                 known = Folder.open(root, path);
             } catch (LinuxError e) {
                 known = switch (e.errno()) {
-                    case LinuxError.ENOENT -> make(path, file);
+                    case LinuxError.ENOENT -> null;
                     case LinuxError.ELOOP -> throw new FilesChanged("on the way to " + file + " is a symbolic link that was not there at the checkpoint; put the directory back,"
                             + " or say where the files are now: --map-path OLD=NEW");
                     case LinuxError.ENOTDIR -> throw new FilesChanged("above " + file + " is a file where a directory was at the checkpoint; move it away");
                     default -> throw e;
                 };
             }
-            open.put(path, known);
+            if (known != null) {
+                open.put(path, known);
+            }
         }
         return known;
     }
 
     private Folder make(String path, String file) {
-        int slash = path.lastIndexOf('/');
-        Place place = new Place(folder(slash == 0 ? "/" : path.substring(0, slash), file), path.substring(slash + 1));
+        Place place = new Place(folder(directory(path), file), path.substring(path.lastIndexOf('/') + 1));
         place.folder().makeDirectory(place.name(), OWNERS);
         made.add(place);
         return place.folder().sub(place.name());

@@ -12,6 +12,9 @@ import org.udckpt.process.model.MemorySource;
 
 /** Compares the files on disk with those of the checkpoint, and writes those that differ: beside them, so that nothing has changed yet. */
 final class RegularFiles {
+    /** What tells a file on disk from the checkpoint's. */
+    enum Difference { NONE, ATTRIBUTES, CONTENT }
+
     private final String checkpoint;
     private final Folders folders;
     private final Changes changes;
@@ -33,19 +36,24 @@ final class RegularFiles {
     /** @throws FilesChanged something else is in its place */
     void prepare(JobFile.RegularFile file) {
         Folders.Place place = folders.place(file.path());
+        SavedContent content = new SavedContent(contents.get(file.id()), file.size(), file.path());
+        switch (difference(file, place, content)) {
+            case NONE -> { }
+            case ATTRIBUTES -> same.put(file, place);
+            case CONTENT -> changes.add(written(file, place, content), RolledBack.from(place.stat(), file.path(), file.size(), file.modifiedNs()));
+        }
+    }
+
+    /** @param place where it should be. @throws FilesChanged something else is there */
+    static Difference difference(JobFile.RegularFile file, Folders.Place place, SavedContent content) {
         Files.Stat now = place.stat();
         if (now != null && now.type() != Files.Stat.REGULAR) {
             throw new FilesChanged(file.path() + " was a file at the checkpoint, and now is " + (now.type() == Files.Stat.DIRECTORY ? "a directory" : "something else") + "; move it away");
         }
         if (now != null && isThe(file, now)) {
-            return;
+            return Difference.NONE;
         }
-        SavedContent content = new SavedContent(contents.get(file.id()), file.size(), file.path());
-        if (now != null && now.size() == file.size() && isIn(content, place)) {
-            same.put(file, place);
-        } else {
-            changes.add(written(file, place, content), RolledBack.from(now, file.path(), file.size(), file.modifiedNs()));
-        }
+        return now != null && now.size() == file.size() && isIn(content, place) ? Difference.ATTRIBUTES : Difference.CONTENT;
     }
 
     /** With the content of the checkpoint already. */

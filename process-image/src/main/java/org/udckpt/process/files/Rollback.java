@@ -1,19 +1,14 @@
 package org.udckpt.process.files;
 
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject.OpenFile;
-import org.udckpt.process.model.KernelObject.SharedMemory;
-import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.MemorySource;
 
 /**
@@ -50,7 +45,7 @@ public final class Rollback implements AutoCloseable {
         ExecutorService workers = Executors.newFixedThreadPool(WRITERS, Thread.ofPlatform().daemon().name("udckpt-restore-files-", 0).factory());
         try {
             rollback.regular = new RegularFiles(request.checkpoint(), memory, rollback.folders, rollback.changes, workers);
-            rollback.prepareAll(image);
+            ImageFiles.visit(image, request, rollback.new Preparing());
             return rollback;
         } catch (RuntimeException | Error e) {
             rollback.close(e);
@@ -60,83 +55,64 @@ public final class Rollback implements AutoCloseable {
         }
     }
 
-    private void prepareAll(JobImage image) {
-        Set<String> known = new HashSet<>();
-        for (JobFile file : image.files()) {
-            if (!(file instanceof JobFile.Named)) {
-                known.add(file.path());
+    /** What is done before any name is changed. */
+    private final class Preparing implements ImageFiles.Visitor {
+        @Override
+        public void directory(JobFile.Directory directory) {
+            if (folders.ensure(directory.path())) {
+                changes.tell(RolledBack.from(null, directory.path(), 0, directory.modifiedNs()));
             }
-            if (request.elsewhere().contains(file.path())) {
-                continue;
-            }
-            switch (file) {
-                case JobFile.Directory directory -> directory(directory);
-                case JobFile.RegularFile one -> regular.prepare(one);
-                case JobFile.SymbolicLink link -> symbolicLink(link);
-                case JobFile.HardLink link -> hardLinks.add(link);
-                case JobFile.LeftOut _, JobFile.Named _ -> { }
-            }
+            directories.add(directory);
         }
-        for (JobFile.RegularFile file : mappedInOldImages(image, known)) {
-            known.add(file.path());
+
+        @Override
+        public void regular(JobFile.RegularFile file) {
             regular.prepare(file);
         }
-        for (var object : image.objects()) {
-            if (object instanceof OpenFile file && file.backing() == 0 && (file.flags() & 3) != Syscall.O_RDONLY && !isSaved(image, file.path()) && known.add("open " + file.path())) {
-                tail(file);
+
+        @Override
+        public void symbolicLink(JobFile.SymbolicLink link) {
+            Folders.Place place = folders.place(link.path());
+            if (!isThere(link, place)) {
+                changes.add(new Step.PutSymbolicLink(place, request.checkpoint(), link.target()), RolledBack.from(place.stat(), link.path(), link.target().length(), 0));
             }
         }
-        if (request.root().isEmpty()) {
-            new MadeSince(image.files(), known, request).visit((path, stat) -> changes.add(new Step.PutAside(folders.place(path), request.checkpoint()),
-                    new RolledBack(path, RolledBack.What.MADE_SINCE, stat.size(), stat.modified(), 0, 0, null)));
+
+        @Override
+        public void hardLink(JobFile.HardLink link) {
+            hardLinks.add(link);
         }
-    }
 
-    private static boolean isSaved(JobImage image, String path) {
-        return image.files().stream().anyMatch(file -> file instanceof JobFile.RegularFile && file.path().equals(path)
-                || file instanceof JobFile.HardLink && file.path().equals(path));
-    }
-
-    /** Images that were made before there was a table of files hold them as shared memory; so do those of ordinary users for what only the mapping shows. */
-    private static List<JobFile.RegularFile> mappedInOldImages(JobImage image, Set<String> known) {
-        List<JobFile.RegularFile> files = new ArrayList<>();
-        for (var object : image.objects()) {
-            if (object instanceof SharedMemory memory && memory.kind() == MemoryKind.DISK_FILE && !known.contains(memory.path())) {
-                files.add(new JobFile.RegularFile(memory.id(), memory.path(), memory.size(), memory.mode(), memory.uid(), memory.gid(), 0, 0, 0, 0, JobFile.Cut.COPIED));
+        @Override
+        public void tail(OpenFile file) {
+            Folders.Place place = folders.place(file.path());
+            Files.Stat now = place.stat();
+            if (!isLonger(now, file)) {
+                return;
+            }
+            RolledBack report = new RolledBack(file.path(), RolledBack.What.CUT, now.size(), now.modified(), file.size(), file.modifiedNs(), null);
+            if (request.keep()) {
+                int copy = (int) LinuxError.check(place.folder().tryNameless(), "make a file beside " + file.path() + ", for what is cut off");
+                changes.add(Tail.copy(place, copy, request.checkpoint(), file.size(), now.size()), report);
+            } else {
+                changes.tell(report);
             }
         }
-        return files;
-    }
 
-    private void directory(JobFile.Directory directory) {
-        if (folders.ensure(directory.path())) {
-            changes.tell(RolledBack.from(null, directory.path(), 0, directory.modifiedNs()));
+        @Override
+        public void madeSince(String path, Files.Stat stat) {
+            changes.add(new Step.PutAside(folders.place(path), request.checkpoint()), new RolledBack(path, RolledBack.What.MADE_SINCE, stat.size(), stat.modified(), 0, 0, null));
         }
-        directories.add(directory);
     }
 
-    private void symbolicLink(JobFile.SymbolicLink link) {
-        Folders.Place place = folders.place(link.path());
+    static boolean isThere(JobFile.SymbolicLink link, Folders.Place place) {
         Files.Stat now = place.stat();
-        if (now == null || now.type() != Files.Stat.LINK || !place.folder().readLink(place.name()).equals(link.target())) {
-            changes.add(new Step.PutSymbolicLink(place, request.checkpoint(), link.target()), RolledBack.from(now, link.path(), link.target().length(), 0));
-        }
+        return now != null && now.type() == Files.Stat.LINK && place.folder().readLink(place.name()).equals(link.target());
     }
 
-    /** The content is not in the image; the restore cuts the file back (it looks whether it is too short, too). */
-    private void tail(OpenFile file) {
-        Folders.Place place = folders.place(file.path());
-        Files.Stat now = place.stat();
-        if (now == null || now.type() != Files.Stat.REGULAR || now.size() <= file.size()) {
-            return;
-        }
-        RolledBack report = new RolledBack(file.path(), RolledBack.What.CUT, now.size(), now.modified(), file.size(), file.modifiedNs(), null);
-        if (request.keep()) {
-            int copy = (int) LinuxError.check(place.folder().tryNameless(), "make a file beside " + file.path() + ", for what is cut off");
-            changes.add(Tail.copy(place, copy, request.checkpoint(), file.size(), now.size()), report);
-        } else {
-            changes.tell(report);
-        }
+    /** @param now null: it is not there */
+    static boolean isLonger(Files.Stat now, OpenFile file) {
+        return now != null && now.type() == Files.Stat.REGULAR && now.size() > file.size();
     }
 
     /** Gives the files their names. When it throws, all names are what they were. */

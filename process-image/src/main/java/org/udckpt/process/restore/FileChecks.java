@@ -46,11 +46,21 @@ final class FileChecks {
             }
             check(file, written.contains(file.path()));
         }
+        programs(image, Set.of());
+    }
+
+    /**
+     * That programs and libraries, of which the image has no content, are what they were.
+     *
+     * @param except paths that are put back before
+     */
+    static void programs(JobImage image, Set<String> except) {
         Set<String> mapped = new HashSet<>();
         image.processes().stream().map(ProcessState::executable).forEach(mapped::add);
         image.regions().stream().filter(r -> r.backing() == 0 && r.path().startsWith("/") && !r.path().equals(AddressSpace.HUGE_PAGES)).map(Region::path).forEach(mapped::add);
-        mapped.forEach(path -> stat(path, "maps"));
-        image.objects().stream().filter(KernelObject.MappedFile.class::isInstance).map(KernelObject.MappedFile.class::cast).forEach(FileChecks::check);
+        mapped.stream().filter(path -> !except.contains(path)).forEach(path -> stat(path, "maps"));
+        image.objects().stream().filter(KernelObject.MappedFile.class::isInstance).map(KernelObject.MappedFile.class::cast).filter(file -> !except.contains(file.path()))
+                .forEach(FileChecks::check);
     }
 
     /** Its code and data were left on disk: another version would run from the middle of a function. */

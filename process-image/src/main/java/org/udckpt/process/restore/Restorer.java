@@ -13,6 +13,7 @@ import org.udckpt.process.linux.PidFd;
 import org.udckpt.process.linux.Syscall;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.GuardPages;
+import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject.OpenFile;
 import org.udckpt.process.model.KernelObject.SharedMemory;
@@ -69,6 +70,15 @@ public final class Restorer {
      */
     public static void checkRights(JobImage image, Function<ProcessState, String> naming) {
         Credentials.check(image, new Owners(image, naming));
+    }
+
+    /**
+     * Whether the job's programs and libraries are there as they were; {@link #restore} looks again.
+     *
+     * @throws RestoreException naming the one that is not
+     */
+    public static void checkPrograms(JobImage image) {
+        FileChecks.programs(image, image.files().stream().map(JobFile::path).collect(Collectors.toSet()));
     }
 
     /** As {@link #restore(JobImage, List, RestoreTarget, long)}, with all memory in place before the start. */

@@ -108,6 +108,22 @@ class RollbackTest {
         assertEquals(then, state());
     }
 
+    /** {@link SavedFiles#restore} compares what was foretold with what is done, each time. */
+    @Test
+    void aForecastChangesNothing() throws Exception {
+        SavedFiles saved = save();
+        write("log", 20);
+        write("made-later", 10);
+        Files.delete(work.resolve("script"));
+        assertEquals(0, new ProcessBuilder("rm", "-r", work.resolve("sub").toString()).start().waitFor());
+        Map<String, String> before = state();
+        List<RolledBack> found = Forecast.of(saved.image(), saved.contents(), new RollbackRequest("ckpt-0001", true, List.of(), "", new long[0], Set.of()));
+        assertEquals(before, state());
+        assertEquals(RolledBack.What.REPLACED, found.stream().filter(file -> file.path().endsWith("/log")).findFirst().orElseThrow().what());
+        assertTrue(found.stream().anyMatch(file -> file.path().endsWith("sub/table") && file.what() == RolledBack.What.PUT_BACK && file.toSize() == 3_000_000), found.toString());
+        saved.restore(false);
+    }
+
     /** The restart fails after the files had been put back: all are again what they were before it. */
     @Test
     void aRestartThatFailsChangesNothing() throws Exception {

@@ -1,12 +1,16 @@
 package org.udckpt.process.files;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.udckpt.process.check.ImageCheck;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.model.JobFile;
@@ -80,11 +84,20 @@ final class SavedFiles {
     }
 
     List<RolledBack> restore(boolean keep) throws Exception {
-        try (Rollback rollback = Rollback.prepare(image(), contents(), new RollbackRequest("ckpt-0001", keep, List.of(), "", new long[0], Set.of()))) {
+        RollbackRequest request = new RollbackRequest("ckpt-0001", keep, List.of(), "", new long[0], Set.of());
+        Set<String> forecast = told(Forecast.of(image(), contents(), request));
+        try (Rollback rollback = Rollback.prepare(image(), contents(), request)) {
             rollback.swap();
             rollback.commit();
+            assertEquals(told(rollback.report()), forecast, "what would be done, and what was");
             return rollback.report();
         }
+    }
+
+    /** Of all but directories, which may have been made for what is in them. */
+    private Set<String> told(List<RolledBack> report) {
+        Set<String> directories = rows.stream().filter(JobFile.Directory.class::isInstance).map(JobFile::path).collect(Collectors.toSet());
+        return report.stream().filter(file -> !directories.contains(file.path())).map(file -> file.path() + " " + file.what()).collect(Collectors.toCollection(TreeSet::new));
     }
 
     /** What an image holds of a file. */
