@@ -12,6 +12,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ScheduledExecutorService;
 
 /**
  * Counts a server's connections where they are accepted. One is a stranger's until its handshake is over (the filter's
@@ -46,7 +47,7 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
             refusals.note(peer, refusal);
             return;
         }
-        connection.closeFuture().addListener(closed -> leave(peer));
+        connection.closeFuture().addListener(closed -> leave(peer, connection.eventLoop()));
         context.fireChannelRead(message);
     }
 
@@ -68,14 +69,14 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
         return null;
     }
 
-    private void leave(InetSocketAddress peer) {
+    private void leave(InetSocketAddress peer, ScheduledExecutorService clock) {
         boolean refused;
         synchronized (this) {
             open--;
             refused = prove(peer) && !closing;
         }
         if (refused) {
-            refusals.note(peer, "its connection ended without proof that it belongs to the job");
+            refusals.noteSoon(peer, "its connection ended without proof that it belongs to the job", clock);
         }
     }
 

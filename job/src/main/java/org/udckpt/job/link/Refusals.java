@@ -6,6 +6,9 @@ import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
@@ -15,6 +18,8 @@ import java.util.function.LongSupplier;
  */
 final class Refusals {
     private static final long QUIET_NS = Duration.ofMinutes(1).toNanos();
+    /** From a node's end to when the last one has heard of it, on busy machines too. */
+    private static final long SOON_NS = Duration.ofSeconds(2).toNanos();
     /** Peers that are told apart; all further ones count as one. */
     private static final int PEERS = 1024;
     private static final String OTHERS = "other addresses";
@@ -28,6 +33,7 @@ final class Refusals {
     private final Map<String, Peer> peers = new HashMap<>();
     private final Consumer<String> log;
     private final LongSupplier clock;
+    private final AtomicInteger waiting = new AtomicInteger();
     private long total;
     private boolean quiet;
 
@@ -38,9 +44,34 @@ final class Refusals {
     }
 
     void note(SocketAddress from, String why) {
+        count();
+        say(from, why);
+    }
+
+    private synchronized void count() {
+        total++;
+    }
+
+    /**
+     * Counts it, and says it after a moment, unless it is {@link #quiet} by then: for what a stranger does, and also a node of the job whose end this one
+     * has not heard of yet.
+     */
+    void noteSoon(SocketAddress from, String why, ScheduledExecutorService clock) {
+        count();
+        if (waiting.incrementAndGet() > PEERS) { // a flood takes no more memory than this
+            waiting.decrementAndGet();
+            say(from, why);
+            return;
+        }
+        clock.schedule(() -> {
+            waiting.decrementAndGet();
+            say(from, why);
+        }, SOON_NS, TimeUnit.NANOSECONDS);
+    }
+
+    private void say(SocketAddress from, String why) {
         String line;
         synchronized (this) {
-            total++;
             if (quiet) {
                 return;
             }

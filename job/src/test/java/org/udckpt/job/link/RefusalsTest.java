@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,24 @@ class RefusalsTest {
         assertEquals(3, lines.size());
         assertTrue(lines.getLast().contains("no certificate, and 99 times before"), lines.getLast());
         assertEquals(102, refusals.total());
+    }
+
+    /** A node of the job whose end comes before the word of it is no stranger. */
+    @Test
+    void whatMayBeTheJobsEndIsSaidLater() {
+        InetSocketAddress one = new InetSocketAddress("127.0.0.1", 4000);
+        try (ScheduledThreadPoolExecutor later = new ScheduledThreadPoolExecutor(1)) {
+            later.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+            refusals.noteSoon(one, "no proof", later);
+            assertEquals(List.of(), lines);
+            assertEquals(1, refusals.total());
+            later.getQueue().forEach(Runnable::run);
+            assertEquals(List.of("refused 127.0.0.1: no proof"), lines);
+            refusals.noteSoon(new InetSocketAddress("127.0.0.2", 4000), "no proof", later);
+            refusals.quiet();
+            later.getQueue().forEach(Runnable::run);
+            assertEquals(1, lines.size());
+        }
     }
 
     @Test
