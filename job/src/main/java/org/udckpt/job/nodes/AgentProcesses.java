@@ -20,7 +20,7 @@ final class AgentProcesses implements AutoCloseable {
     }
 
     /** For an agent that was told to end and one that ends with its lead; generous where a disk is slow. */
-    private static final Duration OWN_END = Duration.ofSeconds(20), ASKED_END = Duration.ofSeconds(5);
+    private static final Duration OWN_END = Duration.ofSeconds(20), ASKED_END = Duration.ofSeconds(5), KILLED_END = Duration.ofSeconds(5);
 
     private record Started(StartCommand command, Process process) {}
 
@@ -61,16 +61,12 @@ final class AgentProcesses implements AutoCloseable {
         } catch (IOException e) {
             Messages.debugTrace(command.agents() + " has not read its specification", e); // its end says more, or its silence
         }
-        if (command.isOfOne() && command.units().getFirst() == 0) {
-            input.pump(out);
-        } else {
-            close(out);
-        }
-    }
-
-    private static void close(OutputStream out) {
         try {
-            out.close();
+            if (command.isOfOne() && command.units().getFirst() == 0) {
+                input.to(out);
+            } else {
+                out.close();
+            }
         } catch (IOException e) {
             Messages.debugTrace("closing an agent's standard input", e); // it has ended
         }
@@ -103,7 +99,12 @@ final class AgentProcesses implements AutoCloseable {
             }
             for (Started each : left) {
                 Messages.warn(each.command().agents() + " did not end when asked to, and is killed: " + each.command().shown());
-                each.process().destroyForcibly().waitFor();
+                each.process().destroyForcibly();
+            }
+            if (!left.isEmpty()) {
+                running(System.nanoTime() + KILLED_END.toNanos()).forEach(each -> // in a call of the kernel that nothing ends, such as to a file server that is gone
+                        Messages.warn(each.command().agents() + " was killed and is still there (process " + each.process().pid()
+                                + "): its host or a file system may hang; it is not waited for"));
             }
         } catch (InterruptedException e) {
             interrupted = true;

@@ -31,7 +31,7 @@ public final class LeadNodes implements AutoCloseable {
     private final Endpoint endpoint;
     private final NodeHandle node;
     private final Rendezvous rendezvous;
-    private final AgentProcesses processes = new AgentProcesses(new StandardInput());
+    private final AgentProcesses processes = new AgentProcesses(StandardInput.OWN);
     private volatile boolean ending;
     private boolean closed;
 

@@ -11,42 +11,95 @@ import org.udckpt.job.report.Messages;
 import sun.misc.Signal;
 import sun.misc.SignalHandler;
 
-/** This process's standard input, which is the job's: it goes to the agent that has rank 0. */
+/**
+ * This process's standard input, which is the job's: it goes to the agent that has rank 0, in whichever life. One thread reads it for all lives, since a read of
+ * a terminal or pipe cannot be ended: what it has read when a life is over is the next one's.
+ */
 final class StandardInput {
+    /** The process has one. */
+    static final StandardInput OWN = new StandardInput(new FileInputStream(FileDescriptor.in));
+
     private static final int PIECE_BYTES = 64 << 10;
     private static final long PAUSE_MILLIS = 500;
     /** Consoles and pseudo-terminals. */
     private static final String TERMINAL = "/dev/(tty|pts/|console).*";
 
-    /**
-     * Passes on what comes until its end, and closes the other side. Not to return before that: a read of a terminal or pipe cannot be ended, so that
-     * the thread is one that does not keep the process.
-     */
-    void pump(OutputStream out) {
-        boolean terminal = isTerminal();
-        if (terminal) {
-            Signal.handle(new Signal("TTIN"), SignalHandler.SIG_IGN); // in the background a read fails then (termios(3)), and does not stop the job
-        }
-        Thread.ofPlatform().daemon().name("standard input").start(() -> copy(out, terminal));
+    private final InputStream in;
+    /** To whom it goes now; null: nobody takes it. */
+    private OutputStream taker;
+    private boolean begun;
+    private boolean ended;
+
+    StandardInput(InputStream in) {
+        this.in = in;
     }
 
-    @SuppressWarnings("resource") // the process's own, which stays open
-    private static void copy(OutputStream out, boolean terminal) {
-        InputStream in = new FileInputStream(FileDescriptor.in);
+    /** From now on this one gets what comes, until the end, at which it is closed; nothing goes to whoever had it before. Returns at once. */
+    synchronized void to(OutputStream out) throws IOException {
+        if (ended) {
+            out.close();
+            return;
+        }
+        taker = out;
+        notifyAll();
+        if (!begun) {
+            begun = true;
+            boolean terminal = isTerminal();
+            if (terminal) {
+                Signal.handle(new Signal("TTIN"), SignalHandler.SIG_IGN); // in the background a read fails then (termios(3)), and does not stop the job
+            }
+            Thread.ofPlatform().daemon().name("standard input").start(() -> pass(terminal));
+        }
+    }
+
+    private void pass(boolean terminal) {
         byte[] piece = new byte[PIECE_BYTES];
-        try (out) {
-            while (true) {
-                int bytes = read(in, piece, terminal);
-                if (bytes < 0) {
-                    return;
-                }
-                out.write(piece, 0, bytes);
-                out.flush();
+        try {
+            for (int bytes = read(in, piece, terminal); bytes >= 0; bytes = read(in, piece, terminal)) {
+                give(piece, bytes);
             }
         } catch (IOException e) {
-            Messages.debugTrace("standard input is not passed on any more", e); // the job reads no more of it
+            Messages.debugTrace("standard input ends", e); // it was closed, say
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+        end();
+    }
+
+    /** To the present taker, or the next one, if that one takes nothing any more. */
+    private void give(byte[] piece, int bytes) throws InterruptedException {
+        while (true) {
+            OutputStream out = await();
+            try {
+                out.write(piece, 0, bytes);
+                out.flush();
+                return;
+            } catch (IOException e) {
+                Messages.debugTrace("standard input is not taken any more", e);
+                drop(out);
+            }
+        }
+    }
+
+    private synchronized OutputStream await() throws InterruptedException {
+        while (taker == null) {
+            wait();
+        }
+        return taker;
+    }
+
+    private synchronized void drop(OutputStream out) {
+        taker = taker == out ? null : taker;
+    }
+
+    private synchronized void end() {
+        ended = true;
+        if (taker != null) {
+            try {
+                taker.close();
+            } catch (IOException e) {
+                Messages.debugTrace("closing an agent's standard input", e); // it has ended
+            }
         }
     }
 
