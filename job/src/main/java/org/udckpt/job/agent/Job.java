@@ -79,7 +79,7 @@ public final class Job implements AutoCloseable {
         closers.add(runtime::delete);
         try {
             writeJobFile(0);
-            hosts = closers.add(HostAddresses.reserve(facts.layout(), facts.span(), DeviceChoice.resolve(settings), map, SoftPorts.of(around.environment()),
+            hosts = closers.add(HostAddresses.reserve(facts.layout(), facts.span(), devices(), map, SoftPorts.of(around.environment()),
                     around.environment().getOrDefault("UDCKPT_SOFT_NET", DEFAULT_NET)));
             counters = closers.add(CountersFile.create(runtime.counters(), facts.span()));
             TranslationTable table = closers.add(TranslationTable.create(runtime.table(), tableCapacity(facts.span().total()), facts.generation()));
@@ -90,6 +90,14 @@ public final class Job implements AutoCloseable {
             closers.close();
             throw Failure.of("starting job " + facts.name(), e);
         }
+    }
+
+    /** Those of the agent's own hosts must be here. */
+    private DeviceChoice devices() {
+        if (facts.span().isAll()) {
+            return DeviceChoice.resolve(settings);
+        }
+        return DeviceChoice.read(settings).requireHere(facts.layout().hostOf(facts.span().first()));
     }
 
     private int reservedNumbers() {

@@ -86,7 +86,11 @@ final class NewJobOptions {
         Map<String, String> environment = RawText.environment();
         Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"), launch);
         FilePatterns.resolve(settings);
-        DeviceChoice.resolve(settings);
+        if (several.isPresent()) {
+            DeviceChoice.read(settings); // what is on other hosts they know
+        } else {
+            DeviceChoice.resolve(settings);
+        }
         ImageOptions.check(settings);
         MetricsOutputs.check(settings);
         String jobName = name != null ? name : otherName != null ? otherName : JobNames.fresh(program);

@@ -26,22 +26,42 @@ public record DeviceChoice(List<String> names) {
     private static final int MOST_CHARACTERS = 63, MOST_DEVICES = 4;
     private static final Path SYSFS = Path.of("/sys/class/infiniband");
 
+    /** The setting that chooses for itself. */
+    public static final String AUTO = "auto";
+
+    /** As {@link #read}, where all of the job's hosts are on this machine: the devices are there and can be used. */
+    public static DeviceChoice resolve(Settings settings) {
+        DeviceChoice choice = read(settings);
+        for (int host = 0; host < choice.names.size(); host++) {
+            choice.requireHere(host);
+        }
+        return choice;
+    }
+
+    /** That the devices of the host with this index are on this machine, and can be used. @throws Failure naming the one that is not */
+    public DeviceChoice requireHere(int host) {
+        if (!soft()) {
+            List<String> real = realDevices();
+            ofHost(ofHost(host)).forEach(name -> requireActive(name, real));
+        }
+        return this;
+    }
+
     /**
-     * What the setting {@code device} comes to on this machine: {@code soft}; {@code auto}, the first real device with an
+     * What the setting {@code device} comes to: {@code soft}; {@code auto}, this machine's first real device with an
      * active port, or the soft fabric where there is none; or names of real devices with commas between hosts, and + between
      * the devices of one host.
      */
-    public static DeviceChoice resolve(Settings settings) {
+    public static DeviceChoice read(Settings settings) {
         String wanted = settings.text(Option.DEVICE);
         return switch (wanted) {
             case "soft" -> new DeviceChoice(List.of(SOFT));
-            case "auto" -> new DeviceChoice(List.of(realDevices().stream().filter(DeviceChoice::isActive).findFirst().orElse(SOFT)));
+            case AUTO -> new DeviceChoice(List.of(realDevices().stream().filter(DeviceChoice::isActive).findFirst().orElse(SOFT)));
             default -> named(wanted);
         };
     }
 
     private static DeviceChoice named(String wanted) {
-        List<String> real = realDevices();
         List<String> hosts = List.of(wanted.split(",", -1));
         Map<String, String> hostOf = new HashMap<>();
         for (String host : hosts) {
@@ -50,7 +70,6 @@ public record DeviceChoice(List<String> names) {
                 throw new Failure(ExitCode.USAGE, "--device " + host + " is too much for one host: at most " + MOST_DEVICES
                         + " devices, whose names have at most " + MOST_CHARACTERS + " characters together");
             }
-            names.forEach(name -> requireActive(name, real));
             for (String name : names) {
                 String other = hostOf.put(name, host);
                 if (other != null && (!other.equals(host) || names.indexOf(name) != names.lastIndexOf(name))) {

@@ -73,7 +73,7 @@ public final class HostAddresses implements AutoCloseable {
         List<HostLayout.Host> own = layout.hosts(span);
         for (int host = 0; host < own.size(); host++) {
             String name = own.get(host).name();
-            HostAddress number = numbered.computeIfAbsent(devices.ofHost(host), device -> map.newHost(name, REAL_PORTS));
+            HostAddress number = numbered.computeIfAbsent(devices.ofHost(firstHost() + host), device -> map.newHost(name, REAL_PORTS));
             hosts.add(new HostAddress(name, number.lid(), number.lids(), 0, 0));
         }
     }
@@ -157,13 +157,17 @@ public final class HostAddresses implements AutoCloseable {
 
     /** The verbs device of the rank's host in this life. */
     public String device(int rank) {
-        return devices.ofHost(hostOf(rank));
+        return devices.ofHost(layout.hostOf(rank)); // by the job's hosts: each agent counts them alike
     }
 
     /** Among the span's hosts. */
     private int hostOf(int rank) {
         span.index(rank);
-        return layout.hostOf(rank) - layout.hostOf(span.first());
+        return layout.hostOf(rank) - firstHost();
+    }
+
+    private int firstHost() {
+        return layout.hostOf(span.first());
     }
 
     /** Whether that is the soft fabric's. */
