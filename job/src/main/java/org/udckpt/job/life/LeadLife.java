@@ -79,6 +79,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private LeadPmi pmi;
     private boolean ending;
     private boolean endAfterCheckpoint;
+    private boolean saidBegun;
     private LeadNodes nodes;
     private final Set<Integer> lostUnits = ConcurrentHashMap.newKeySet();
     /** When the last one was found to be lost, in {@link System#nanoTime}'s terms. */
@@ -202,8 +203,17 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private void endAll(long now) {
         if (!ending) {
             ending = true;
+            sayBegun(endedUnits.cardinality() == job.units().size(), now);
             checkpoints.impossible("it is being ended");
             coordinator().end(now);
+        }
+    }
+
+    /** To the units of a restarted job, once: whether their files stay as they were put back. */
+    private void sayBegun(boolean all, long now) {
+        if (job.image() != null && !saidBegun) {
+            saidBegun = true;
+            news.toAll(new Note.Begun(all).encode(), now);
         }
     }
 
@@ -217,6 +227,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     @Override
     public void started(Tally tally, long now) {
+        sayBegun(tally.failure() == null, now);
         if (tally.failure() == null) {
             begun.complete(null);
             return;
@@ -257,6 +268,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
                 }
             }
             case Note.Signal signal -> throw new MalformedMessage("node " + from + " signals all");
+            case Note.Begun begun -> throw new MalformedMessage("node " + from + " begins all");
         }
     }
 

@@ -22,7 +22,7 @@ import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;
 
 /** The job's files during a restart: put back before its processes open them, and again as they were when it fails. Tells what it did. */
-final class RestartFiles implements AutoCloseable {
+final class RestartFiles implements FilesFate.PutBack {
     private static final int MOST_LINES = 100;
     private static final long EXACT = 100_000;
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss").withZone(ZoneId.systemDefault());
@@ -82,8 +82,8 @@ final class RestartFiles implements AutoCloseable {
         }
     }
 
-    /** The job runs with them. */
-    void stay() {
+    @Override
+    public void stay() {
         rollback.commit();
         alone.close();
         rollback.leftovers().forEach(left -> Messages.warn("what the rolled-back files were could not all be removed: " + left));
@@ -113,7 +113,6 @@ final class RestartFiles implements AutoCloseable {
         return size(size) + (modifiedNs == 0 ? "" : " of " + TIME.format(Instant.ofEpochSecond(0, modifiedNs)));
     }
 
-    /** Without {@link #stay} before, all files are put as they were. */
     @Override
     public void close() {
         try (alone) {

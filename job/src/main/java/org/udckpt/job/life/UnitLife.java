@@ -9,7 +9,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.udckpt.address.RankSpan;
-import org.udckpt.address.Transport;
 import org.udckpt.image.write.PartOrder;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
@@ -205,19 +204,25 @@ public final class UnitLife implements AgentPart, News.Reader {
         if (job.facts().span().isAll()) {
             return;
         }
-        String net = specification.job().environment().getOrDefault("UDCKPT_SOFT_NET", Job.DEFAULT_NET);
-        if (job.hosts().soft() && net.startsWith("127.") && !specification.lead().isLoopback()) {
-            throw new Failure(ExitCode.UNSUPPORTED, "the soft fabric's addresses are " + net + ".*, which is each host's own loopback: set UDCKPT_SOFT_NET to the first two numbers of a network"
-                    + " that all hosts are on, and give each a block of it (docs/hosts.md)");
+        String device = job.hosts().device(unit.first());
+        if (job.hosts().soft()) {
+            Ways.requireNet(Ways.net(specification.job().environment()), specification.lead().isLoopback());
+        } else {
+            Ways.requireInfiniBand(device);
+            if (specification.job().image() != null) {
+                Ways.requireNoConnections(device, job.addresses());
+            }
         }
-        if (!job.hosts().soft() && EthernetPorts.any(job.hosts().device(unit.first()))) {
-            throw new Failure(ExitCode.UNSUPPORTED, "device " + job.hosts().device(unit.first()) + " has Ethernet ports (RoCE), which jobs on several hosts cannot use yet; InfiniBand and --device soft"
-                    + " can be used");
-        }
-        boolean connections = job.addresses().endpoints().stream().anyMatch(endpoint -> endpoint.transport() == Transport.RC);
-        if (!job.hosts().soft() && connections && specification.job().image() != null) {
-            throw new Failure(ExitCode.UNSUPPORTED, "the job has reliable connections, whose remote keys are new on device " + job.hosts().device(unit.first())
-                    + " and cannot be told to peers on other hosts yet: restart it with --device soft, or on one host");
+    }
+
+    /** Behind this unit's own steps. */
+    private void begun(boolean all) {
+        try {
+            if (start != null) {
+                start.begun(all);
+            }
+        } catch (RuntimeException e) {
+            Messages.error("unit " + unit.name() + ": the job's files: " + e.getMessage(), e);
         }
     }
 
@@ -259,6 +264,7 @@ public final class UnitLife implements AgentPart, News.Reader {
                     begun.job().signal(signal.number());
                 }
             }
+            case Note.Begun begun -> work.submit(() -> begun(begun.all()));
             case Note.Report note -> throw new MalformedMessage("the root has no part: " + note);
             case Note.Ends note -> throw new MalformedMessage("the root has no ranks: " + note);
             case Note.Ended note -> throw new MalformedMessage("the root has no ranks: " + note);

@@ -12,13 +12,13 @@ final class UnitRestart implements AutoCloseable {
     }
 
     private final Job job;
-    private final RestartFiles files;
+    private final FilesFate files;
     private final Reviver reviver;
     private Revival revival;
 
     UnitRestart(Job job, RestartFiles files, Reviver reviver) {
         this.job = job;
-        this.files = files;
+        this.files = new FilesFate(files);
         this.reviver = reviver;
     }
 
@@ -40,11 +40,16 @@ final class UnitRestart implements AutoCloseable {
     /** All are connected: the gates open. */
     void open() {
         revival.open();
-        files.stay();
+        files.opened();
         revival.follow();
     }
 
-    /** The files are put as they were, unless the ranks have run. */
+    /** Whether the whole job runs, so that its files stay as they were put back. */
+    void begun(boolean all) {
+        files.said(all);
+    }
+
+    /** The files are put as they were, unless the job has run. */
     @Override
     public void close() {
         job.close();

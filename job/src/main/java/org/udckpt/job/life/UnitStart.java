@@ -105,6 +105,11 @@ final class UnitStart implements AutoCloseable {
     void open() throws IOException {
         restart.open();
         serve();
+    /** The lead's word of the whole job, of one that is restarted. */
+    void begun(boolean all) {
+        restart.begun(all);
+    }
+
     }
 
     /** From any thread. */

@@ -27,6 +27,13 @@ public sealed interface Note {
     /** To all: the ranks are to get this signal, of signal(7). */
     record Signal(int number) implements Note {}
 
+    /**
+     * To all: the steps of a restart are over, and the job's files stay as they were put back, or not.
+     *
+     * @param all whether all ranks of the job run, or have run to their end
+     */
+    record Begun(boolean all) implements Note {}
+
     /** Its bytes: {@code u8 kind}, then what the kind says. */
     default byte[] encode() {
         return switch (this) {
@@ -34,6 +41,7 @@ public sealed interface Note {
             case Ends ends -> bytes(2, ByteBuffer.allocate(4 + ends.why.getBytes(StandardCharsets.UTF_8).length).putInt(ends.code.orElse(-1)).put(ends.why.getBytes(StandardCharsets.UTF_8)).array());
             case Ended ended -> bytes(3, ByteBuffer.allocate(4).putInt(ended.code).array());
             case Signal signal -> bytes(4, ByteBuffer.allocate(4).putInt(signal.number).array());
+            case Begun begun -> bytes(5, new byte[] {(byte) (begun.all ? 1 : 0)});
         };
     }
 
@@ -50,11 +58,19 @@ public sealed interface Note {
                 }
                 case 3 -> new Ended(from.getInt());
                 case 4 -> new Signal(from.getInt());
+                case 5 -> new Begun(truth(from.get()));
                 default -> throw new MalformedMessage("a note of kind " + kind);
             };
         } catch (BufferUnderflowException e) {
             throw new MalformedMessage("a note of " + bytes.length + " bytes breaks off", e);
         }
+    }
+
+    private static boolean truth(byte value) throws MalformedMessage {
+        if (value != 0 && value != 1) {
+            throw new MalformedMessage("a note says neither yes nor no: " + value);
+        }
+        return value == 1;
     }
 
     private static PartReport report(byte[] bytes) throws MalformedMessage {
