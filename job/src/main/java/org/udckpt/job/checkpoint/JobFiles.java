@@ -7,6 +7,7 @@ import java.util.Set;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.config.FilePatterns;
 import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
 import org.udckpt.job.store.Tiers;
 import org.udckpt.process.files.FileRequest;
 import org.udckpt.process.files.HotFiles;
@@ -22,8 +23,13 @@ public final class JobFiles {
 
     /** Directories that are udckpt's, although they may lie in the job's. */
     public static List<String> foreign(Job job) {
-        List<String> directories = new ArrayList<>(List.of(real(job.imageDirectory()), real(job.runtime().path())));
-        Tiers.of(job.settings()).ifPresent(tiers -> directories.addAll(List.of(real(tiers.fast().path()), real(tiers.slow().path()))));
+        return foreign(job.settings(), job.imageDirectory(), job.runtime().path());
+    }
+
+    /** The same of a job that is not there yet. @param images where its checkpoints go. @param runtime its runtime directory */
+    public static List<String> foreign(Settings settings, Path images, Path runtime) {
+        List<String> directories = new ArrayList<>(List.of(real(images), real(runtime)));
+        Tiers.of(settings).ifPresent(tiers -> directories.addAll(List.of(real(tiers.fast().path()), real(tiers.slow().path()))));
         return directories;
     }
 

@@ -34,13 +34,18 @@ final class DebugOptions {
         return TRACES.equals(debug);
     }
 
+    /** Which processes a debugger is to have; null: none is wanted. */
+    Selection selection() {
+        return debug == null || traces() ? null : Selection.parse(debug);
+    }
+
     /** Null: none is wanted. */
     Debugger debugger() {
-        boolean wanted = debug != null && !traces();
+        boolean wanted = selection() != null;
         if (!wanted && (script != null || gdb != null)) {
             throw new Failure(ExitCode.USAGE, (script != null ? "--debug-script" : "--gdb") + " goes with --debug RANK: say which ranks gdb is to have");
         }
-        return wanted ? new Debugger(Selection.parse(debug), new GdbCommand(words(gdb), commands(), script == null, System.err)) : null;
+        return wanted ? new Debugger(selection(), new GdbCommand(words(gdb), commands(), script == null, System.err)) : null;
     }
 
     /** Of the flag {@code --gdb}, separated by spaces. */

@@ -1,20 +1,18 @@
 package org.udckpt.job.cli;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.process.restore.Relocation;
 
-/** What {@code --map-path OLD=NEW} and {@code --directory} say. */
+/** What {@code --map-path OLD=NEW} and {@code --directory} say; what of it is there is for each host to see ({@link org.udckpt.job.life.Relocations}). */
 final class Moves {
     private Moves() {}
 
     /** @param directory null: none was given */
     static Relocation parse(List<String> texts, String directory) {
-        return new Relocation(texts.stream().map(Moves::move).toList(), directory == null ? null : real("--directory", directory, directory));
+        return new Relocation(texts.stream().map(Moves::move).toList(), directory == null ? null : absolute(directory));
     }
 
     private static Relocation.Move move(String text) {
@@ -23,19 +21,12 @@ final class Moves {
         if (!from.startsWith("/") || equals == text.length() - 1) {
             throw new Failure(ExitCode.USAGE, "--map-path: '" + text + "' is not OLD=NEW with OLD as an absolute path, as 'udckpt inspect' shows it");
         }
-        // OLD need not be on this machine: it is taken as it is written. NEW is, and the kernel names it without links.
-        return new Relocation.Move(Path.of(from).normalize().toString(), real("--map-path", text, text.substring(equals + 1)));
+        // OLD need not be on any machine: it is taken as it is written.
+        return new Relocation.Move(Path.of(from).normalize().toString(), absolute(text.substring(equals + 1)));
     }
 
-    private static String real(String flag, String text, String path) {
-        try {
-            Path real = Path.of(path).toRealPath();
-            if (!Files.isDirectory(real) && flag.equals("--directory")) {
-                throw new Failure(ExitCode.USAGE, flag + ": " + path + " is not a directory");
-            }
-            return real.toString();
-        } catch (IOException e) {
-            throw new Failure(ExitCode.NOT_FOUND, flag + " " + text + ": there is no " + path, e);
-        }
+    /** Not normalized: what ".." is depends on links. */
+    private static String absolute(String path) {
+        return Path.of(path).toAbsolutePath().toString();
     }
 }

@@ -15,12 +15,14 @@ import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.life.Lives;
 import org.udckpt.job.life.OneNode;
 import org.udckpt.job.life.Onlooker;
+import org.udckpt.job.life.Planning;
+import org.udckpt.job.life.Relocations;
+import org.udckpt.job.life.RemoteDebug;
 import org.udckpt.job.life.Restart;
 import org.udckpt.job.life.SeveralNodes;
 import org.udckpt.job.metrics.MetricsOutputs;
 import org.udckpt.job.nodes.NodesRequest;
-import org.udckpt.job.nodes.Placement;
-import org.udckpt.job.nodes.Unit;
+import org.udckpt.job.plan.RestartPlan;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
@@ -51,14 +53,18 @@ final class RestartCommand implements Callable<Integer> {
     @picocli.CommandLine.Option(names = "--device", description = "soft, auto, or names of verbs devices (a,b), which the hosts take in turn")
     private String device;
 
-    @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts; with --starter, real ones, and how many ranks they take at most; default: as before")
-    private String hosts;
-
-    @picocli.CommandLine.Option(names = "--map", paramLabel = "OLD=NEW,...", description = "with --starter: what was on host OLD goes to NEW; the rest stays")
-    private String map;
+    @Mixin
+    private PlacementOptions placement;
 
     @Mixin
     private NodesOptions nodes;
+
+    @picocli.CommandLine.Option(names = "--plan",
+            description = "start nothing: print where each rank would go, which addresses would change, which files would be put back, or why it cannot be")
+    private boolean plan;
+
+    @picocli.CommandLine.Option(names = "--json", description = "with --plan: as JSON, schema 1")
+    private boolean json;
 
     @picocli.CommandLine.Option(names = "--lazy", paramLabel = "auto|no", description = "whether the job runs while its memory is still being read")
     private String lazy;
@@ -81,13 +87,22 @@ final class RestartCommand implements Callable<Integer> {
                 .flag(Option.ENV, NewVariables.joined(environment)).checked();
         NewVariables.of(settings);
         Optional<NodesRequest> several = nodes.check();
+        placement.check(several.isPresent());
+        if (json && !plan) {
+            throw new Failure(ExitCode.USAGE, "--json goes with --plan: what runs prints the job's own output");
+        }
         FilePatterns.resolve(settings);
-        Relocation relocation = Moves.parse(moves, directory);
+        Relocation said = Moves.parse(moves, directory);
+        Relocation relocation = several.isPresent() ? said : Relocations.here(said);
         if (checkpoints.tiers() == null) {
             ImageLocation.tiers(image).ifPresent(tiers -> settings.flag(Option.TIERS, tiers.format())); // it goes on where it was
         }
         Tiers.of(settings);
-        DeviceChoice.resolve(settings);
+        if (several.isPresent()) {
+            DeviceChoice.read(settings); // what is on other hosts they know
+        } else {
+            DeviceChoice.resolve(settings);
+        }
         ImageOptions.check(settings);
         MetricsOutputs.check(settings);
         ImageLocation location = ImageLocation.find(image, Keys.user(settings));
@@ -95,14 +110,23 @@ final class RestartCommand implements Callable<Integer> {
             settings.flag(Option.TIERS, ""); // the site's, and the job was not there
         }
         Installation installation = Installation.find(settings);
-        Debugger debugger = debug.debugger();
-        if (several.isPresent()) {
-            refuse(debugger != null, "--debug");
-            refuse(!moves.isEmpty(), "--map-path");
-            refuse(directory != null, "--directory");
-            return Lives.run(settings, location, relocation, () -> SeveralNodes.restart(settings, installation, several.get(), location, name, this::place));
+        return several.isPresent() ? several(settings, installation, several.get(), location, relocation) : alone(settings, installation, location, relocation);
+    }
+
+    private int several(Settings settings, Installation installation, NodesRequest hosts, ImageLocation location, Relocation relocation) throws Exception {
+        if (debug.selection() != null) {
+            throw RemoteDebug.refusal(settings, hosts, location, name, placement, debug.selection());
         }
-        HostLayout layout = hosts == null ? null : HostLayout.parse(hosts, null);
+        return plan ? print(Planning.several(settings, hosts, location, name, placement, relocation))
+                : Lives.run(settings, location, relocation, () -> SeveralNodes.restart(settings, installation, hosts, location, name, placement, relocation));
+    }
+
+    private int alone(Settings settings, Installation installation, ImageLocation location, Relocation relocation) throws Exception {
+        HostLayout layout = placement.simulated();
+        Debugger debugger = debug.debugger();
+        if (plan) {
+            return print(Planning.alone(settings, location, name, layout, relocation));
+        }
         if (debugger == null) {
             return Lives.run(settings, location, relocation, () -> new OneNode(settings, installation, Restart.start(settings, installation, location, name, layout, relocation, Onlooker.NONE)));
         }
@@ -116,16 +140,12 @@ final class RestartCommand implements Callable<Integer> {
         }
     }
 
-    private List<Unit> place(List<Unit> units) {
-        if (map != null && hosts != null) {
-            throw new Failure(ExitCode.USAGE, "--map and --hosts both say where ranks go: give one of them");
+    private int print(RestartPlan planned) {
+        if (json) {
+            JsonOutput.print(PlanJson.of(planned));
+        } else {
+            PlanText.print(planned);
         }
-        return map != null ? Placement.mapped(map, units) : hosts != null ? Placement.over(hosts, units) : units;
-    }
-
-    private static void refuse(boolean given, String flag) {
-        if (given) {
-            throw new Failure(ExitCode.UNSUPPORTED, flag + " is for jobs on one host so far: leave it out, or restart without --starter");
-        }
+        return ExitCode.DONE.value();
     }
 }

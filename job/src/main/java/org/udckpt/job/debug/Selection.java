@@ -50,6 +50,11 @@ public record Selection(List<String> words) {
         return List.copyOf(found);
     }
 
+    /** The ranks among the words, in their order. */
+    public List<Integer> ranks() {
+        return words.stream().filter(word -> !word.startsWith(PID)).map(Selection::number).toList();
+    }
+
     private static int number(String digits) {
         return Integer.parseInt(digits);
     }

@@ -110,7 +110,7 @@ public final class Restart {
             CheckpointReader reader = location.open(Keys.user(settings));
             Restart restart = new Restart(settings, installation, onlyNode(reader), relocation, refusal, phases, onlooker);
             try {
-                restart.checkMachine();
+                checkMachine(reader);
                 return restart.run(location, name, layout); // the job needs the reader until all memory is in
             } catch (IOException | RuntimeException e) {
                 restart.awaitContents();
@@ -123,7 +123,7 @@ public final class Restart {
     }
 
     /** What one process can restore; closes what has more. */
-    private static NodeReader onlyNode(CheckpointReader reader) throws IOException {
+    static NodeReader onlyNode(CheckpointReader reader) throws IOException {
         List<NodeReader> nodes = reader.nodes();
         if (nodes.size() != 1) {
             reader.close();
@@ -133,7 +133,7 @@ public final class Restart {
         return nodes.getFirst();
     }
 
-    private void checkMachine() {
+    static void checkMachine(CheckpointReader reader) {
         String architecture = reader.manifest().architecture();
         if (!architecture.equals("x86_64")) {
             throw new Failure(ExitCode.UNSUPPORTED, "the image " + reader.directory() + " is of architecture " + architecture + ", this machine is x86_64: restart it on one of its own kind");
@@ -143,10 +143,7 @@ public final class Restart {
     private Job run(ImageLocation location, String name, HostLayout wanted) throws IOException {
         JobState state = StateTables.readJob(reader);
         NodeState own = StateTables.readNode(node, state);
-        HostLayout layout = wanted == null ? state.layout() : wanted;
-        if (layout.ranks() != state.layout().ranks()) {
-            throw new Failure(ExitCode.USAGE, "--hosts " + layout.format() + " holds " + layout.ranks() + " ranks, but the image has " + state.layout().ranks());
-        }
+        HostLayout layout = layout(state, wanted);
         JobFacts facts = new JobFacts(name == null ? state.row().name() : name, imageDirectory(location), Launch.ofLabels(reader.manifest().labels()), layout,
                 RankSpan.all(layout.ranks()), state.row().words(), state.row().generation() + 1, own.namedRuntime());
         Job job = null;
@@ -170,6 +167,15 @@ public final class Restart {
             }
             throw Failure.of("restart from " + location.entry().directory(), e);
         }
+    }
+
+    /** @param wanted null: as before */
+    static HostLayout layout(JobState state, HostLayout wanted) {
+        HostLayout layout = wanted == null ? state.layout() : wanted;
+        if (layout.ranks() != state.layout().ranks()) {
+            throw new Failure(ExitCode.USAGE, "--hosts " + layout.format() + " holds " + layout.ranks() + " ranks, but the image has " + state.layout().ranks());
+        }
+        return layout;
     }
 
     /** The job without its ranks. */
@@ -199,15 +205,17 @@ public final class Restart {
      * @param node      of the image, which is the unit's; its checkpoint is closed with the job
      * @param facts     without the runtime directory that the processes name, which the image knows
      * @param around    the unit's
-     * @param elsewhere paths of files that another unit puts back
+     * @param here      where its files are on this host
+     * @param elsewhere paths of files, where they are on this host, that another unit puts back
      * @param ready     is given the job before its first rank runs
      */
-    static UnitRestart unit(Settings settings, Installation installation, NodeReader node, JobFacts facts, Surroundings around, Set<String> elsewhere, Consumer<Job> ready) throws IOException {
+    static UnitRestart unit(Settings settings, Installation installation, NodeReader node, JobFacts facts, Surroundings around, Relocation here, Set<String> elsewhere,
+            Consumer<Job> ready) throws IOException {
         CompletableFuture<String> refusal = beside(Support::refusal);
-        Restart restart = new Restart(settings, installation, node, Relocation.NONE, refusal, RestartPhases.sinceNow(), Onlooker.NONE);
+        Restart restart = new Restart(settings, installation, node, here, refusal, RestartPhases.sinceNow(), Onlooker.NONE);
         Job job = null;
         try {
-            restart.checkMachine();
+            checkMachine(node.checkpoint());
             NodeState own = StateTables.readNode(node, StateTables.readJob(node.checkpoint()));
             job = restart.makeJob(facts.named(own.namedRuntime()), around, own);
             ready.accept(job);

@@ -11,10 +11,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.udckpt.image.read.CheckpointReader;
-import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.agent.AskedEnd;
 import org.udckpt.job.agent.Signals;
 import org.udckpt.job.agent.StandardStreams;
@@ -33,7 +31,6 @@ import org.udckpt.job.nodes.NodesRequest;
 import org.udckpt.job.nodes.Placement;
 import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.nodes.Unit;
-import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.runtime.JobFile;
@@ -103,44 +100,28 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
      *
      * @param name  null: as before
      * @param place says where its units go, given where they were
+     * @param moved where its files are now, as each host has them
      */
-    public static SeveralNodes restart(Settings settings, Installation installation, NodesRequest nodes, ImageLocation location, String name, UnaryOperator<List<Unit>> place)
+    public static SeveralNodes restart(Settings settings, Installation installation, NodesRequest nodes, ImageLocation location, String name, Placer place, Relocation moved)
             throws InterruptedException {
-        return restart(settings, installation, nodes, location, name, place, ConcurrentHashMap.newKeySet());
+        return restart(settings, installation, nodes, location, name, place, moved, ConcurrentHashMap.newKeySet());
     }
 
-    private static SeveralNodes restart(Settings settings, Installation installation, NodesRequest nodes, ImageLocation location, String name, UnaryOperator<List<Unit>> place,
+    private static SeveralNodes restart(Settings settings, Installation installation, NodesRequest nodes, ImageLocation location, String name, Placer place, Relocation moved,
             Set<String> lostHosts) throws InterruptedException {
         try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.of(location.parent(), Optional.empty())) {
-            JobState state = StateTables.readJob(reader);
-            List<Unit> units = place.apply(units(reader, state));
-            NodeJob job = new NodeJob(name == null ? state.row().name() : name, state.row().generation() + 1, units, nodes.fanOut(), "/", state.row().words(), RawText.environment(),
-                    new NodeJob.Image(location.entry().directory().toString(), location.entry().id(), SharedFiles.owners(reader.nodes(), units)));
+            SeveralImage image = SeveralImage.read(location, reader);
+            NodeJob job = image.next(settings, nodes.fanOut(), name, place, moved);
             Path images = settings.text(Option.DIR).isEmpty() ? location.parent() : Path.of(settings.text(Option.DIR)).toAbsolutePath().normalize();
-            return start(new SeveralNodes(settings, installation, nodes.starter(), job, images, state.row().pmiName(), lostHosts));
+            return start(new SeveralNodes(settings, installation, nodes.starter(), job, images, image.state().row().pmiName(), lostHosts));
         } catch (IOException e) {
             throw Failure.of("restart from " + location.entry().directory(), e);
         }
     }
 
-    /** The units of an image, each on the host where it was. */
-    public static List<Unit> units(CheckpointReader reader, JobState state) throws IOException {
-        List<Unit> units = new ArrayList<>();
-        int first = 0;
-        List<NodeReader> nodes = reader.nodes();
-        for (int number = 0; number < nodes.size(); number++) {
-            HostLayout.Host host = state.layout().hosts().get(number);
-            units.add(new Unit(host.name(), nodes.get(number).host(), first, host.ranks()));
-            first += host.ranks();
-        }
-        return units;
-    }
-
     private void begin() throws IOException, InterruptedException {
-        if (!settings.text(Option.TIERS).isEmpty()) {
-            throw new Failure(ExitCode.UNSUPPORTED, "--tiers are for jobs on one host so far: give --dir, a directory that all hosts share");
-        }
-        job.units().forEach(unit -> RuntimeDirectory.checkName(UnitLife.runtime(job, unit))); // its agent makes a directory of that name
+        SeveralImage.requireNoTiers(settings);
+        SeveralImage.requireNames(job);
         settings.flag(Option.DIR, images.toString()); // the agents' working directory is another one
         long self = ProcessHandle.current().pid();
         new JobFile(job.name(), images.toString(), job.ranks(), job.command().stream().map(RawText::shown).toList(), self, ProcessTimes.start(self), 0, 0, job.generation()).write(runtime.path());
@@ -222,7 +203,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
                 Messages.info(unit.ranks() + (unit.count() == 1 ? " moves" : " move") + " from host " + before + " to " + unit.host());
             }
         }
-        return restart(settings, installation, new NodesRequest(starter, job.fanOut()), location, job.name(), _ -> placed, lostHosts);
+        return restart(settings, installation, new NodesRequest(starter, job.fanOut()), location, job.name(), (_, _) -> placed, relocation, lostHosts);
     }
 
     /** Hosts that have no units. */

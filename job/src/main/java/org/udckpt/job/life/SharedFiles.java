@@ -17,6 +17,7 @@ import org.udckpt.job.store.FilePlace;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.StateTables;
 import org.udckpt.process.model.JobFile;
+import org.udckpt.process.restore.Relocation;
 
 /**
  * Which unit of a job of several nodes puts a file back that several had open: the one that saw it last, since all of them stood still when it did. Two
@@ -24,14 +25,15 @@ import org.udckpt.process.model.JobFile;
  */
 final class SharedFiles {
     private record Holder(int unit, FilePlace place, JobFile.RegularFile file) {
-        boolean same(Holder other, String path) {
+        /** @param moved where the path leads to now */
+        boolean same(Holder other, String path, String moved) {
             boolean inode = file.inode() == other.file.inode();
             boolean oneMachine = place.boot().equals(other.place.boot());
             if (oneMachine) {
                 return inode && file.device() == other.file.device();
             }
             boolean shared = file.device() == place.imageDevice() && other.file.device() == other.place.imageDevice();
-            return inode && (shared || onNetwork(path));
+            return inode && (shared || onNetwork(path) || onNetwork(moved));
         }
     }
 
@@ -55,13 +57,14 @@ final class SharedFiles {
     }
 
     /**
-     * Paths, and the unit that puts them back; not those that only one has.
+     * Paths, as the image has them, and the unit that puts them back; not those that only one has.
      *
      * @param nodes of the image, by unit
      * @param units where they are to be
+     * @param moved where its files are now
      * @throws Failure 69 when two units had different files under one name, and are to be on one host
      */
-    static Map<String, Integer> owners(List<NodeReader> nodes, List<Unit> units) throws IOException {
+    static Map<String, Integer> owners(List<NodeReader> nodes, List<Unit> units, Relocation moved) throws IOException {
         Map<String, List<Holder>> holders = new HashMap<>();
         for (int unit = 0; unit < nodes.size(); unit++) {
             FilePlace place = StateTables.readPlace(nodes.get(unit));
@@ -73,7 +76,7 @@ final class SharedFiles {
         }
         Map<String, Integer> owners = new HashMap<>();
         holders.forEach((path, all) -> {
-            boolean same = all.stream().allMatch(holder -> holder.same(all.getFirst(), path));
+            boolean same = all.stream().allMatch(holder -> holder.same(all.getFirst(), path, moved.path(path)));
             if (!same) {
                 refuseOnOneHost(path, all, units);
             } else if (all.size() > 1) {

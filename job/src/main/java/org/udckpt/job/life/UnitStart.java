@@ -1,11 +1,8 @@
 package org.udckpt.job.life;
 
 import java.io.IOException;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.agent.Job;
@@ -20,6 +17,7 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Keys;
+import org.udckpt.process.restore.Relocation;
 
 /** A unit's ranks, and how they come to life. */
 final class UnitStart implements AutoCloseable {
@@ -55,8 +53,8 @@ final class UnitStart implements AutoCloseable {
 
     /** Of a job that is restarted: returns when the unit's files are put back. */
     static UnitStart again(Installation installation, NodeJob nodes, int number, Settings settings, JobFacts facts, Surroundings around, Consumer<Job> ready) throws IOException {
-        Set<String> elsewhere = nodes.image().shared().entrySet().stream().filter(file -> file.getValue() != number).map(Map.Entry::getKey).collect(Collectors.toSet());
-        UnitRestart restart = Restart.unit(settings, installation, open(nodes.image(), number, settings), facts, around, elsewhere, ready);
+        Relocation here = Relocations.here(nodes.image().moved());
+        UnitRestart restart = Restart.unit(settings, installation, open(nodes.image(), number, settings), facts, around, here, nodes.image().elsewhere(number, here), ready);
         try {
             return of(installation, nodes, number, settings, restart.job(), restart);
         } catch (RuntimeException e) {
@@ -105,11 +103,11 @@ final class UnitStart implements AutoCloseable {
     void open() throws IOException {
         restart.open();
         serve();
+    }
+
     /** The lead's word of the whole job, of one that is restarted. */
     void begun(boolean all) {
         restart.begun(all);
-    }
-
     }
 
     /** From any thread. */

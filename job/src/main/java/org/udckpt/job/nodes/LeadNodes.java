@@ -1,6 +1,7 @@
 package org.udckpt.job.nodes;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -59,8 +60,7 @@ public final class LeadNodes implements AutoCloseable {
         if (patience.isZero()) {
             throw settings.bad(Option.START_TIMEOUT, "a time in which agents can start");
         }
-        List<StartCommand> commands = starter.commands(job, AgentWords.words(settings));
-        AgentWords.requireProgram(commands.getFirst().words().getFirst());
+        List<StartCommand> commands = commands(settings, starter, job);
         Timing waiting = new Timing(timing.beat(), timing.lease(), timing.start() + patience.toNanos());
         int life = new SecureRandom().nextInt();
         JobCredential credential = JobCredential.generate();
@@ -82,6 +82,23 @@ public final class LeadNodes implements AutoCloseable {
             nodes.close("the job was not started");
             throw e;
         }
+    }
+
+    /**
+     * That agents could be started, as far as this host knows.
+     *
+     * @return where the lead would listen
+     * @throws Failure as {@link #start} would, before it starts anything
+     */
+    public static InetAddress check(Settings settings, Starter starter, NodeJob job) {
+        commands(settings, starter, job);
+        return LeadAddress.of(settings, starter, job.units());
+    }
+
+    private static List<StartCommand> commands(Settings settings, Starter starter, NodeJob job) {
+        List<StartCommand> commands = starter.commands(job, AgentWords.words(settings));
+        AgentWords.requireProgram(commands.getFirst().words().getFirst());
+        return commands;
     }
 
     private void await(Duration patience) throws InterruptedException {

@@ -4,6 +4,9 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.udckpt.process.restore.Relocation;
 
 /**
  * What is to run on several nodes. Texts are as {@link org.udckpt.job.launch.RawText} has them.
@@ -24,12 +27,21 @@ public record NodeJob(String name, int generation, List<Unit> units, int fanOut,
     /**
      * @param directory of the checkpoint, absolute
      * @param number    its own
-     * @param shared    paths of files that several units had, and the unit that puts each back
+     * @param shared    paths of files that several units had, as the image has them, and the unit that puts each back
+     * @param moved     where the job's files are now: absolute paths, whose links are each host's own
      */
-    public record Image(String directory, long number, Map<String, Integer> shared) {
+    public record Image(String directory, long number, Map<String, Integer> shared, Relocation moved) {
         public Image {
             requireAbsolute("the image", directory);
             shared = Map.copyOf(shared);
+            if (moved == null) {
+                throw new IllegalArgumentException("an image whose files are nowhere");
+            }
+        }
+
+        /** Paths of files that other units than this one put back. @param here where files are on one host */
+        public Set<String> elsewhere(int unit, Relocation here) {
+            return shared.entrySet().stream().filter(file -> file.getValue() != unit).map(file -> here.path(file.getKey())).collect(Collectors.toSet());
         }
     }
 

@@ -7,6 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 
@@ -26,9 +27,10 @@ public final class Placement {
      * What {@code --hosts} says: {@code a:8,b} are up to eight ranks on a and any number on b. Hosts are filled in their order; those without a number take as
      * many units each, as far as that goes.
      *
-     * @throws Failure 64 naming the unit that has no room
+     * @param ties why a unit's ranks stay together, in words
+     * @throws Failure 64 naming the unit that has no room, and what its ranks share
      */
-    public static List<Unit> over(String hosts, List<Unit> units) {
+    public static List<Unit> over(String hosts, List<Unit> units, Function<Unit, String> ties) {
         List<Place> places = new ArrayList<>();
         for (String word : hosts.split(",", -1)) {
             places.add(place(word, hosts));
@@ -50,10 +52,26 @@ public final class Placement {
         }
         if (next < units.size()) {
             Unit left = units.get(next);
-            throw new Failure(ExitCode.USAGE, "--hosts " + hosts + " has no room for " + left.ranks() + ", which lived on one host (" + left.name()
-                    + ") and stay together, as they may share memory: give a host that takes " + left.count() + " ranks more");
+            throw new Failure(ExitCode.USAGE, "--hosts " + hosts + " has no room for " + left.ranks() + (left.count() == 1 ? ": give a host that takes 1 rank more"
+                    : ", which stay together (--keep-together): " + apart(left, ties) + ". Give a host that takes " + left.count() + " ranks more"));
         }
         return placed;
+    }
+
+    /**
+     * What {@code --keep-together=no} asks for: ranks of one unit on several hosts.
+     *
+     * @throws Failure 69 naming what those of the first unit share that has several
+     */
+    public static void refuseParting(List<Unit> units, Function<Unit, String> ties) {
+        units.stream().filter(unit -> unit.count() > 1).findFirst().ifPresent(unit -> {
+            throw new Failure(ExitCode.UNSUPPORTED, "--keep-together=no: " + unit.ranks() + " cannot be parted: " + apart(unit, ties)
+                    + ". Leave it out: they go to a host together");
+        });
+    }
+
+    private static String apart(Unit unit, Function<Unit, String> ties) {
+        return "they lived on one host (" + unit.name() + "), where " + ties.apply(unit);
     }
 
     private static Place place(String word, String hosts) {

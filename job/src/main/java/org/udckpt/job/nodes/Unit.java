@@ -21,6 +21,11 @@ public record Unit(String name, String host, int first, int count) {
         return new Unit(name, other, first, count);
     }
 
+    /** Whether a rank is its. */
+    public boolean has(int rank) {
+        return rank >= first && rank < first + count;
+    }
+
     /** For people: rank 3, or ranks 0 to 3. */
     public String ranks() {
         return count == 1 ? "rank " + first : "ranks " + first + " to " + (first + count - 1);

@@ -45,6 +45,19 @@ public record RuntimeDirectory(Path path) {
         }
     }
 
+    /** That {@link #create} would find nothing in its way: no job of this name runs. */
+    public static void requireFree(Settings settings, String name) {
+        checkName(name);
+        Path path = base(settings).resolve(name);
+        if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+            try {
+                refuseIfAlive(name, path);
+            } catch (IOException e) {
+                throw Failure.of("looking at the runtime directory " + path, e);
+            }
+        }
+    }
+
     /** Makes a job's directory; a dead job's leftovers under the name are cleared away, a living one's are not. */
     public static RuntimeDirectory create(Settings settings, String name) {
         checkName(name);

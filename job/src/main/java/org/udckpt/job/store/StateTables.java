@@ -85,6 +85,11 @@ public final class StateTables {
         return new JobState(row, layout);
     }
 
+    /** Whether agents of several hosts, or one of such a job, have written it: each node has a runtime directory, pairs and addresses of its own then. */
+    public static boolean hasAgents(CheckpointReader reader) {
+        return reader.nodes().size() > 1 || reader.nodes().getFirst().has(AGENT);
+    }
+
     /** Of the job's life until this checkpoint; empty in images that were made before this table was. */
     public static Optional<StopTimesRow> readStopTimes(CheckpointReader reader) throws IOException {
         return reader.jobTableIfThere(STOP_TIMES, StopTimesRow.class).stream().findFirst();

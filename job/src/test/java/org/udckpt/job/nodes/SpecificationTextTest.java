@@ -18,16 +18,20 @@ import org.udckpt.job.link.JobCredential;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.tree.Timing;
+import org.udckpt.process.restore.Relocation;
 
 class SpecificationTextTest {
     /** A byte 0xE9 alone, as RawText has it. */
     private static final String LATIN = "caf\uDCE9", OTHERS = "gr\u00FC\u00DFe \uD83D\uDE00 \"\\\n";
 
+    private static final String BEGIN = "udckpt-agent " + SpecificationText.VERSION + " ";
+
     private final JobCredential credential = JobCredential.generate();
 
     private static NodeJob job() {
         return new NodeJob("job", 3, List.of(new Unit("a", "host1", 0, 2), new Unit("b", "host2.example", 2, 1)), 16, "/home/" + LATIN, List.of("./app", LATIN, OTHERS, ""),
-                Map.of("PATH", "/bin", "ODD", LATIN + OTHERS), new NodeJob.Image("/images/" + LATIN, 7, Map.of("/shared/" + LATIN, 1)));
+                Map.of("PATH", "/bin", "ODD", LATIN + OTHERS), new NodeJob.Image("/images/" + LATIN, 7, Map.of("/shared/" + LATIN, 1),
+                        new Relocation(List.of(new Relocation.Move("/old", "/new/" + LATIN)), "/new")));
     }
 
     private static NodeSpecification specification(Map<String, NodeSpecification.Setting> given) {
@@ -67,12 +71,12 @@ class SpecificationTextTest {
     @Test
     void whatIsNoSpecificationIsRefusedByName() {
         String text = new String(bytes(), StandardCharsets.US_ASCII);
-        Failure version = refused(text.replaceFirst("udckpt-agent 1 ", "udckpt-agent 2 ").getBytes(StandardCharsets.US_ASCII));
+        Failure version = refused(text.replaceFirst(BEGIN, "udckpt-agent 999 ").getBytes(StandardCharsets.US_ASCII));
         assertEquals(ExitCode.UNSUPPORTED, version.code());
-        assertTrue(version.getMessage().contains("version 2"), version.getMessage());
-        for (String broken : new String[] {"", "\n", "hello\n", "x".repeat(100), "udckpt-agent 1 99999999999\n",
-            "udckpt-agent 1 999999999\n", "udckpt-agent 1 4\nnull", "udckpt-agent 1 2\n{}",
-            "udckpt-agent 1 2\n[]", text.replaceFirst("\"life\"", "\"live\""), text.replaceFirst("\"fanOut\":16", "\"fanOut\":99"), text.replaceFirst("10.1.2.3", "10.1.host"),
+        assertTrue(version.getMessage().contains("version 999"), version.getMessage());
+        for (String broken : new String[] {"", "\n", "hello\n", "x".repeat(100), BEGIN + "99999999999\n",
+            BEGIN + "999999999\n", BEGIN + "4\nnull", BEGIN + "2\n{}",
+            BEGIN + "2\n[]", text.replaceFirst("\"life\"", "\"live\""), text.replaceFirst("\"fanOut\":16", "\"fanOut\":99"), text.replaceFirst("10.1.2.3", "10.1.host"),
             text.replaceFirst("\"first\":2", "\"first\":3"),
             text.replaceFirst("max-rate", "max-rats"), text.replaceFirst("\"/home", "\"hhome"), text.substring(0, text.length() - 100)}) {
             Failure refused = refused(broken.getBytes(StandardCharsets.US_ASCII));

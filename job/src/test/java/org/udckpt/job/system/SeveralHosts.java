@@ -26,6 +26,8 @@ final class SeveralHosts implements AutoCloseable {
     final HostLab lab;
     private final Path udckpt;
     private final List<Process> started = new ArrayList<>();
+    /** Of all commands from now on, besides what they have anyway. */
+    final Map<String, String> environment = new TreeMap<>();
     private boolean good;
 
     SeveralHosts(int hosts) throws IOException {
@@ -60,6 +62,7 @@ final class SeveralHosts implements AutoCloseable {
         builder.environment().put("UDCKPT_REMOTE", udckpt.toString());
         builder.environment().put("UDCKPT_SOFT_NET", HostLab.NET);
         builder.environment().put("UDCKPT_LEASE", "4s"); // who is lost is to be found soon, on a machine where many processes want two processors
+        builder.environment().putAll(environment);
         Process process = builder.redirectInput(Path.of("/dev/null").toFile()).redirectOutput(ProcessBuilder.Redirect.appendTo(directory.resolve(name + ".out").toFile()))
                 .redirectError(ProcessBuilder.Redirect.appendTo(directory.resolve(name + ".err").toFile())).start();
         started.add(process);

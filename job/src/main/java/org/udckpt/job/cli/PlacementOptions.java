@@ -1,0 +1,63 @@
+package org.udckpt.job.cli;
+
+import java.util.List;
+import java.util.Stack;
+import java.util.function.Function;
+import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.life.Placer;
+import org.udckpt.job.nodes.Placement;
+import org.udckpt.job.nodes.Unit;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import picocli.CommandLine.IParameterConsumer;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+/** Flags of {@code restart} about where ranks go. */
+final class PlacementOptions implements Placer {
+    private static final String YES = "yes", NO = "no";
+
+    @Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts; with --starter, real ones, and how many ranks they take at most; default: as before")
+    private String hosts;
+
+    @Option(names = "--map", paramLabel = "OLD=NEW,...", description = "with --starter: what was on host OLD goes to NEW; the rest stays")
+    private String map;
+
+    @Option(names = "--keep-together", arity = "0..1", paramLabel = "yes|no", parameterConsumer = IfAnswer.class,
+            description = "with --starter: ranks of one host go to one host, as they share process ids, a LID and perhaps memory; 'no' is refused by the name of that")
+    private String together = YES;
+
+    /** @param several whether the job is on several hosts */
+    void check(boolean several) {
+        if (!several && (map != null || !together.equals(YES))) {
+            throw new Failure(ExitCode.USAGE, (map != null ? "--map" : "--keep-together") + " is of jobs on several hosts: give --starter too."
+                    + " Without it all ranks stay on this machine");
+        }
+        if (map != null && hosts != null) {
+            throw new Failure(ExitCode.USAGE, "--map and --hosts both say where ranks go: give one of them");
+        }
+    }
+
+    /** The hosts that one process simulates; null: as before. */
+    HostLayout simulated() {
+        return hosts == null ? null : HostLayout.parse(hosts, null);
+    }
+
+    @Override
+    public List<Unit> place(List<Unit> units, Function<Unit, String> ties) {
+        if (together.equals(NO)) {
+            Placement.refuseParting(units, ties);
+        }
+        return map != null ? Placement.mapped(map, units) : hosts != null ? Placement.over(hosts, units, ties) : units;
+    }
+
+    /** The next word is this option's when it is an answer: a directory is the command's own argument. */
+    static final class IfAnswer implements IParameterConsumer {
+        @Override
+        public void consumeParameters(Stack<String> words, ArgSpec option, CommandSpec command) {
+            boolean answer = !words.isEmpty() && (words.peek().equals(YES) || words.peek().equals(NO));
+            option.setValue(answer ? words.pop() : YES);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package org.udckpt.job.cli;
+
+import java.util.List;
+import java.util.stream.Collectors;
+import org.udckpt.job.plan.Move;
+import org.udckpt.job.plan.RestartPlan;
+import org.udckpt.job.report.Durations;
+import org.udckpt.process.files.RolledBack;
+
+/** {@code udckpt restart --plan} for people. */
+final class PlanText {
+    private static final int MOST_FILES = 100;
+
+    private PlanText() {}
+
+    static void print(RestartPlan plan) {
+        System.out.printf("checkpoint %s, %s: its tables can be read%s; 'udckpt verify' reads all of it%n", plan.checkpoint(), Durations.bytes(plan.bytes()),
+                plan.nodes() > 1 ? ", of all " + plan.nodes() + " hosts" : "");
+        System.out.printf("job        %s, life %d%n", plan.job(), plan.life());
+        for (Move move : plan.moves()) {
+            System.out.printf("%-10s %s%n", move.ranks(), move.from().equals(move.to()) ? "stay on " + move.to() : "from " + move.from() + " to " + move.to());
+            System.out.printf("           %s -> %s, %s; %d queue pairs get other numbers%n", before(move), after(move), move.device(), move.queuePairs());
+        }
+        if (plan.files().isEmpty()) {
+            System.out.println("files      all are what they were at the checkpoint, as far as this host sees them");
+        } else {
+            System.out.printf("files      %d would be put back, as this host sees them:%n", plan.files().size());
+            plan.files().stream().limit(MOST_FILES).forEach(change -> System.out.println("           " + line(change.file())));
+            if (plan.files().size() > MOST_FILES) {
+                System.out.printf("           ... and %d more; --json has all%n", plan.files().size() - MOST_FILES);
+            }
+        }
+        System.out.println("nothing was started or changed");
+    }
+
+    private static String before(Move move) {
+        return move.lids().isEmpty() ? "no address" : (move.soft() ? "" : "device number ") + lids(move.lids());
+    }
+
+    private static String after(Move move) {
+        return move.newLids().isEmpty() ? "another, which the host chooses" : lids(move.newLids());
+    }
+
+    private static String lids(List<Integer> lids) {
+        return "LID " + lids.stream().map("0x%04x"::formatted).collect(Collectors.joining(", "));
+    }
+
+    private static String line(RolledBack file) {
+        return switch (file.what()) {
+            case REPLACED -> file.path() + ": now " + Durations.bytes(file.fromSize()) + ", then " + Durations.bytes(file.toSize());
+            case PUT_BACK -> file.path() + ": gone now, then " + Durations.bytes(file.toSize());
+            case MADE_SINCE -> file.path() + ": made after the checkpoint, goes away";
+            case CUT -> file.path() + ": cut back from " + Durations.bytes(file.fromSize()) + " to " + Durations.bytes(file.toSize());
+        };
+    }
+}

@@ -1,0 +1,159 @@
+package org.udckpt.job.life;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import org.udckpt.address.AddressMap;
+import org.udckpt.address.HostAddress;
+import org.udckpt.address.RankSpan;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.job.checkpoint.JobFiles;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.launch.DeviceChoice;
+import org.udckpt.job.launch.HostAddresses;
+import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.launch.SoftPorts;
+import org.udckpt.job.nodes.LeadNodes;
+import org.udckpt.job.nodes.NodeJob;
+import org.udckpt.job.nodes.NodesRequest;
+import org.udckpt.job.nodes.Unit;
+import org.udckpt.job.plan.Move;
+import org.udckpt.job.plan.RestartPlan;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.runtime.RuntimeDirectory;
+import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.JobState;
+import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.OpenNode;
+import org.udckpt.job.store.StateTables;
+import org.udckpt.job.store.Tiers;
+import org.udckpt.process.capture.CaptureRequest;
+import org.udckpt.process.files.Forecast;
+import org.udckpt.process.files.RollbackRequest;
+import org.udckpt.process.restore.Relocation;
+import org.udckpt.process.restore.Restorer;
+
+/**
+ * What a restart would do, and what it would be refused for: all that it looks at before it starts anything, and nothing else. Contents of memory are not
+ * read ({@code udckpt verify} does), but for files' that differ.
+ */
+public final class Planning {
+    private Planning() {}
+
+    /**
+     * The plan of a restart by this process alone.
+     *
+     * @param name   null: as before
+     * @param wanted null: as before
+     * @param moved  where its files are here
+     * @throws Failure as the restart would
+     */
+    public static RestartPlan alone(Settings settings, ImageLocation location, String name, HostLayout wanted, Relocation moved) {
+        try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.of(location.parent(), Tiers.of(settings))) {
+            OpenNode node = OpenNode.read(Restart.onlyNode(reader), StateTables.readJob(reader));
+            Restart.checkMachine(reader);
+            JobState state = StateTables.readJob(reader);
+            HostLayout layout = Restart.layout(state, wanted);
+            String job = name == null ? state.row().name() : name;
+            RuntimeDirectory.requireFree(settings, job);
+            Restorer.checkRights(node.image(), node.processes()::name);
+            Restorer.checkPrograms(moved.of(node.image()));
+            List<Move> moves = moves(settings, state.layout(), layout, node.state().addresses());
+            return new RestartPlan(location.entry().directory().toString(), job, state.row().generation() + 1, 1, reader.manifest().bytes(), moves,
+                    changes(settings, location, job, -1, node, moved, Set.of()));
+        } catch (IOException | RuntimeException e) {
+            throw Failure.of("restart from " + location.entry().directory(), e);
+        }
+    }
+
+    /** The hosts' addresses are taken, looked at, and let go. */
+    private static List<Move> moves(Settings settings, HostLayout before, HostLayout after, AddressMap addresses) {
+        RankSpan all = RankSpan.all(after.ranks());
+        Map<String, String> environment = System.getenv();
+        try (HostAddresses hosts = HostAddresses.reserve(after, all, DeviceChoice.resolve(settings), addresses.nextLife(), SoftPorts.of(environment), Ways.net(environment))) {
+            List<Move> moves = new ArrayList<>();
+            for (int first = 0, end; first < after.ranks(); first = end) {
+                int from = before.hostOf(first);
+                int to = after.hostOf(first);
+                end = first;
+                while (end < after.ranks() && before.hostOf(end) == from && after.hostOf(end) == to) {
+                    end++;
+                }
+                int rank = first;
+                List<Integer> now = hosts.soft() ? lids(hosts.of(rank)) : List.of();
+                moves.add(move(-1, all, first, end - first, before.hosts().get(from).name(), after.hosts().get(to).name(), addresses,
+                        host -> host.name().equals(before.hostName(rank)), now, hosts.device(rank)));
+            }
+            return moves;
+        }
+    }
+
+    /**
+     * The plan of a restart by agents on several hosts.
+     *
+     * @param moved where its files are, as each host has them; files are looked for as this one has them
+     * @throws Failure as the restart would, of what can be known here
+     */
+    public static RestartPlan several(Settings settings, NodesRequest nodes, ImageLocation location, String name, Placer place, Relocation moved) {
+        try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.of(location.parent(), Optional.empty())) {
+            SeveralImage image = SeveralImage.read(location, reader);
+            Restart.checkMachine(reader);
+            NodeJob job = image.next(settings, nodes.fanOut(), name, place, moved);
+            InetAddress lead = LeadNodes.check(settings, nodes.starter(), job);
+            RuntimeDirectory.requireFree(settings, job.name());
+            Relocation here = Relocations.asSeenFromHere(moved);
+            List<Move> moves = new ArrayList<>();
+            List<RestartPlan.Change> changes = new ArrayList<>();
+            for (Unit unit : job.units()) {
+                int number = job.units().indexOf(unit);
+                OpenNode node = OpenNode.read(reader.nodes().get(number), image.state());
+                moves.add(move(settings, job, number, image.units().get(number), node.state().addresses(), lead));
+                changes.addAll(changes(settings, location, job.name(), number, node, here, job.image().elsewhere(number, here)));
+            }
+            return new RestartPlan(location.entry().directory().toString(), job.name(), job.generation(), job.units().size(), reader.manifest().bytes(), moves, changes);
+        } catch (IOException | RuntimeException e) {
+            throw Failure.of("restart from " + location.entry().directory(), e);
+        }
+    }
+
+    /** A unit's; its LIDs are for its agent to take. */
+    private static Move move(Settings settings, NodeJob job, int number, Unit before, AddressMap addresses, InetAddress lead) {
+        Unit unit = job.units().get(number);
+        boolean auto = settings.text(Option.DEVICE).equals(DeviceChoice.AUTO); // each host has its own devices to choose from
+        String device = auto ? DeviceChoice.AUTO : DeviceChoice.read(settings).ofHost(number);
+        if (job.units().size() > 1 && device.equals(DeviceChoice.SOFT)) {
+            Ways.requireNet(Ways.net(job.environment()), lead.isLoopbackAddress());
+        } else if (job.units().size() > 1 && !auto) {
+            Ways.requireNoConnections(device, addresses);
+        }
+        return move(number, new RankSpan(unit.first(), unit.count(), job.ranks()), unit.first(), unit.count(), before.host(), unit.host(), addresses, _ -> true, List.of(), device);
+    }
+
+    private static Move move(int unit, RankSpan span, int first, int count, String from, String to, AddressMap addresses, Predicate<HostAddress> own, List<Integer> newLids,
+            String device) {
+        Optional<HostAddress> host = addresses.hosts().stream().filter(own).reduce((refused, later) -> later); // those before it could not be had
+        List<Integer> lids = host.map(Planning::lids).orElse(List.of());
+        int queuePairs = (int) addresses.endpoints().stream().map(endpoint -> endpoint.rank() % span.total()).filter(rank -> rank >= first && rank < first + count).count();
+        return new Move(unit, first, count, from, to, lids, newLids, queuePairs, host.isPresent() && host.get().qpnLast() > 0, device);
+    }
+
+    private static List<Integer> lids(HostAddress host) {
+        return IntStream.range(host.lid(), host.lid() + host.lids()).boxed().toList();
+    }
+
+    private static List<RestartPlan.Change> changes(Settings settings, ImageLocation location, String job, int unit, OpenNode node, Relocation here, Set<String> elsewhere) {
+        Path images = Tiers.of(settings).map(tiers -> tiers.fast().path()).orElse(location.parent());
+        List<String> foreign = JobFiles.foreign(settings, images, RuntimeDirectory.base(settings).resolve(job));
+        RollbackRequest request = new RollbackRequest(location.entry().name(), settings.keepsRolledBack(), foreign, "",
+                CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid()).identities(), elsewhere);
+        return Forecast.of(here.of(node.image()), List.copyOf(node.memories().values()), request).stream().map(file -> new RestartPlan.Change(unit, file)).toList();
+    }
+}

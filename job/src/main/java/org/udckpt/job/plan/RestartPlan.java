@@ -1,0 +1,20 @@
+package org.udckpt.job.plan;
+
+import java.util.List;
+import org.udckpt.process.files.RolledBack;
+
+/**
+ * What a restart would do.
+ *
+ * @param checkpoint its directory
+ * @param job        the name under which it would run
+ * @param life       its number, 1 for the first restart
+ * @param nodes      how many agents' parts of the image have been read
+ * @param bytes      that the image holds
+ * @param moves      by rank
+ * @param files      that would be others than they are, as this host sees them now
+ */
+public record RestartPlan(String checkpoint, String job, int life, int nodes, long bytes, List<Move> moves, List<Change> files) {
+    /** A file. @param unit that puts it back; -1: one agent does all */
+    public record Change(int unit, RolledBack file) {}
+}

@@ -1,0 +1,68 @@
+package org.udckpt.job.nodes;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+
+/** Where units go, and that none is parted. */
+class PlacementTest {
+    private static final List<Unit> UNITS = List.of(new Unit("a", "a", 0, 2), new Unit("b", "b", 2, 2), new Unit("c", "c", 4, 1));
+
+    private static List<String> over(String hosts) {
+        return hosts(Placement.over(hosts, UNITS, PlacementTest::ties));
+    }
+
+    private static List<String> hosts(List<Unit> units) {
+        return units.stream().map(Unit::host).toList();
+    }
+
+    private static String ties(Unit unit) {
+        return unit.ranks() + " share a thing";
+    }
+
+    private static Failure refused(ExitCode code, Runnable action) {
+        Failure failure = assertThrows(Failure.class, action::run);
+        assertEquals(code, failure.code(), failure.getMessage());
+        return failure;
+    }
+
+    @Test
+    void unitsFillHostsInOrder() {
+        assertEquals(List.of("x", "x", "y"), over("x,y"));
+        assertEquals(List.of("x", "x", "x"), over("x"));
+        assertEquals(List.of("x", "y", "y"), over("x:2,y:3"));
+        assertEquals(List.of("y", "y", "y"), over("x:1,y"));
+        assertEquals(List.of("z", "b", "z"), hosts(Placement.mapped("a=z,c=z", UNITS)));
+        assertEquals(List.of("a", "s", "c"), hosts(Placement.without(Set.of("b"), UNITS, new java.util.ArrayList<>(List.of("s")))));
+    }
+
+    @Test
+    void whatIsSharedIsNamedWhereAUnitHasNoRoom() {
+        Failure failure = refused(ExitCode.USAGE, () -> over("w:1,x:1,y:1,z:1,q:1"));
+        assertTrue(failure.getMessage().contains("no room for ranks 0 to 1, which stay together (--keep-together): they lived on one host (a), where ranks 0 to 1 share a thing")
+                && failure.getMessage().contains("takes 2 ranks more"), failure.getMessage());
+        Failure last = refused(ExitCode.USAGE, () -> over("x:2,y:2"));
+        assertTrue(last.getMessage().contains("no room for rank 4: give a host that takes 1 rank more"), last.getMessage());
+        Failure parted = refused(ExitCode.UNSUPPORTED, () -> Placement.refuseParting(UNITS, PlacementTest::ties));
+        assertTrue(parted.getMessage().contains("ranks 0 to 1 cannot be parted") && parted.getMessage().contains("share a thing"), parted.getMessage());
+        Placement.refuseParting(List.of(new Unit("c", "c", 0, 1)), PlacementTest::ties); // nothing to part
+    }
+
+    @Test
+    void whatIsNoPlaceIsRefused() {
+        for (String hosts : List.of("", "x,,y", "x,x", "-x", "x y")) {
+            refused(ExitCode.USAGE, () -> over(hosts));
+        }
+        for (Map.Entry<String, String> map : Map.of("nobody=x", "nothing on 'nobody'", "a", "is not OLD=NEW", "a=-x", "is not OLD=NEW").entrySet()) {
+            Failure failure = refused(ExitCode.USAGE, () -> Placement.mapped(map.getKey(), UNITS));
+            assertTrue(failure.getMessage().contains(map.getValue()), failure.getMessage());
+        }
+    }
+}
