@@ -68,6 +68,17 @@ public final class Udckpt {
         return JobStatus.from(json("status", job, "--json"), job);
     }
 
+    /** The ids of the complete checkpoints of a directory, oldest first. */
+    public List<String> complete(Path images) throws IOException, InterruptedException {
+        List<String> ids = new ArrayList<>();
+        for (JsonNode one : json("list", images.toString(), "--json").path("checkpoints")) {
+            if (one.path("state").asText().equals("complete")) {
+                ids.add(one.path("id").asText());
+            }
+        }
+        return ids;
+    }
+
     /** What {@code inspect --json} says of one checkpoint. */
     public JsonNode inspected(Path images, String id) throws IOException, InterruptedException {
         return json("inspect", images.resolve(id).toString(), "--json");

@@ -11,16 +11,19 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.udckpt.bench.DemoFailure;
-import org.udckpt.bench.workload.Mpi;
+import org.udckpt.bench.life.Cell;
+import org.udckpt.bench.life.Launcher;
+import org.udckpt.bench.life.Place;
+import org.udckpt.bench.life.Scratch;
+import org.udckpt.bench.life.Transport;
 import org.udckpt.bench.workload.Workload;
 import org.udckpt.bench.workload.WorkloadError;
 import org.udckpt.bench.workload.Workloads;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine;
 
 /** {@code bench/applications}: real applications with checkpoints, kills and restarts, against themselves undisturbed. */
 @Command(name = "bench/applications", mixinStandardHelpOptions = true, sortOptions = false,
@@ -30,7 +33,7 @@ public final class Applications implements Callable<Integer> {
     private static final int USAGE = 64;
     private static final int UNSUPPORTED = 69;
 
-    @Parameters(paramLabel = "NAME", description = "directories of bench/workloads; default: all, and results/applications.md is written")
+    @Parameters(paramLabel = "NAME", description = "directories of bench/workloads; default: all of Debian and of this repository, and results/applications.md is written")
     private List<String> names = List.of();
 
     @Option(names = "--transport", split = ",", paramLabel = "ud|rc", description = "default: both")
@@ -86,7 +89,7 @@ public final class Applications implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         Workloads workloads = Workloads.of(root);
-        List<Cell> cells = cells(workloads.named(names));
+        List<Cell> cells = cells(names.isEmpty() ? workloads.suite() : workloads.named(names));
         if (cells.isEmpty()) {
             return say(USAGE, "Debian has no such build: see the sections of bench/workloads/NAME/workload");
         }
@@ -106,15 +109,13 @@ public final class Applications implements Callable<Integer> {
     private int run(List<Cell> cells, Path kept) throws IOException, InterruptedException {
         for (Cell cell : cells) {
             if (!cell.isInstalled()) {
-                return say(UNSUPPORTED, cell.workload().name() + ": " + cell.build().command().getFirst() + " or its launcher is not there; " + remedy(cell));
+                return say(UNSUPPORTED, cell.remedy());
             }
             if (!cell.workload().allowedRanks().holds(cell.ranks())) {
                 return say(USAGE, cell.workload().name() + " runs with " + cell.workload().allowedRanks() + " ranks, not with " + cell.ranks());
             }
         }
-        Path scratch = Files.createTempDirectory("udckpt-applications");
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> end(scratch), "end"));
-        Trials trials = new Trials(new Place(root, kept, scratch, Duration.ofSeconds(limit)));
+        Trials trials = new Trials(new Place(root, kept, Scratch.create("udckpt-applications"), Duration.ofSeconds(limit)));
         boolean passed = true;
         for (Cell cell : cells) {
             for (Way way : ways) {
@@ -124,23 +125,6 @@ public final class Applications implements Callable<Integer> {
             }
         }
         return passed ? 0 : FAILED;
-    }
-
-    /** Whoever ends this program ends the jobs that it runs: udckpt passes the signal on. */
-    private static void end(Path scratch) {
-        List<ProcessHandle> children = ProcessHandle.current().children().toList();
-        children.forEach(ProcessHandle::destroy);
-        children.forEach(child -> child.onExit().completeOnTimeout(child, 10, TimeUnit.SECONDS).join());
-        try {
-            Trees.remove(scratch);
-        } catch (IOException e) {
-            say(FAILED, scratch + " could not be removed: " + e);
-        }
-    }
-
-    private static String remedy(Cell cell) {
-        return cell.build().packages().isEmpty() ? "it is made by the build, where there is " + (cell.launcher().mpi() == Mpi.MPICH ? "libmpich-dev" : "libopenmpi-dev")
-                : "as root: bench/applications --install " + cell.workload().name() + ", or apt-get install --no-install-recommends " + String.join(" ", cell.packages());
     }
 
     private List<Cell> cells(List<Workload> workloads) {
@@ -161,6 +145,6 @@ public final class Applications implements Callable<Integer> {
     private List<Cell> everyCell(Workloads workloads) throws IOException {
         launchers = EnumSet.allOf(Launcher.class);
         transports = EnumSet.allOf(Transport.class);
-        return cells(workloads.named(List.of()));
+        return cells(workloads.suite());
     }
 }

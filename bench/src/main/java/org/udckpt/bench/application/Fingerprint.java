@@ -9,6 +9,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
+import org.udckpt.bench.life.Cell;
 
 /** Tells whether an undisturbed run was one of the same thing: of the same command with the same description and inputs. */
 final class Fingerprint {

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.udckpt.bench.application.Verdict.Taken;
+import org.udckpt.bench.life.Cell;
 
 /** {@code results/applications.md}. */
 final class Report {

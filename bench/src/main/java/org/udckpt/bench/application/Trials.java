@@ -8,6 +8,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.udckpt.bench.DemoFailure;
+import org.udckpt.bench.life.Cell;
+import org.udckpt.bench.life.Ended;
+import org.udckpt.bench.life.Place;
+import org.udckpt.bench.life.Trees;
 import org.udckpt.bench.workload.Judgement;
 
 /** Runs a cell in the ways that are asked for, and keeps what was found. */

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 import org.udckpt.bench.DemoFailure;
+import org.udckpt.bench.life.Cell;
 
 /** What was found last of each way of each cell: a JSON file each, so that cells can be run one by one; and the cells' directories. */
 final class Verdicts {

@@ -1,26 +1,29 @@
 package org.udckpt.bench.workload;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * What an application's result is, and when two runs have the same one. A restarted run goes on in the middle, so the lines that it
  * prints have to be the last of an undisturbed run's; files are whole in both.
  *
- * @param lines those lines of the output that match as a whole are the answer
+ * @param lines those lines of the output that match as a whole are the answer; with a group called {@code answer}, what it has of them
  * @param tolerance by which each decimal number in these lines may be off, because the application itself does not add in a fixed
  *     order; 0: they have to be the same characters
- * @param file of the working directory that holds the output; empty: standard output does
+ * @param file of the working directory that holds the output; with a star in its name the newest that it fits; empty: standard output does
  * @param sameFiles files of the working directory that have to be the same bytes
  * @param proofs each has to match somewhere in the output
  * @param flaws none may match anywhere in it
  */
 public record Answer(
         Optional<Pattern> lines, double tolerance, Optional<String> file, List<String> sameFiles, List<Pattern> proofs, List<Pattern> flaws) {
+    private static final String PART = "answer";
 
     /**
      * What a run has left: {@code directory} in which it worked and what it printed.
@@ -69,14 +72,28 @@ public record Answer(
     }
 
     private List<String> answerLines(Run run) throws IOException {
-        return output(run).stream().filter(lines.orElseThrow().asMatchPredicate()).toList();
+        boolean isPart = lines.orElseThrow().namedGroups().containsKey(PART);
+        return output(run).stream().map(lines.get()::matcher).filter(Matcher::matches).map(found -> found.group(isPart ? found.namedGroups().get(PART) : 0)).toList();
     }
 
-    private List<String> output(Run run) throws IOException {
+    /** The lines in which a run's result is; none when the file that has them is not there. */
+    public List<String> output(Run run) throws IOException {
         if (file.isEmpty()) {
             return run.printed();
         }
-        Path path = run.directory().resolve(file.get());
-        return Files.isRegularFile(path) ? Files.readAllLines(path) : List.of();
+        Optional<Path> path = newest(run.directory(), file.get());
+        return path.isPresent() ? Files.readAllLines(path.get()) : List.of();
+    }
+
+    private static Optional<Path> newest(Path directory, String name) throws IOException {
+        Path newest = null;
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, name)) {
+            for (Path one : files) {
+                if (newest == null || Files.getLastModifiedTime(one).compareTo(Files.getLastModifiedTime(newest)) > 0) {
+                    newest = one;
+                }
+            }
+        }
+        return Optional.ofNullable(newest);
     }
 }

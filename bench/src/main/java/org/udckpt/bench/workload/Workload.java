@@ -5,12 +5,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * An application with its input, as {@code bench/workloads/NAME/workload} describes it.
  *
  * @param directory in which the description and its inputs are
- * @param name of that directory
+ * @param name of that directory, and behind a colon the parameter if one was named
  * @param title one line that says what is computed
  * @param ranks how many ranks it is run with when nobody says how many
  * @param allowedRanks how many it can be run with
@@ -18,10 +19,13 @@ import java.util.Map;
  * @param preparations commands to be run there, one after the other, before the application
  * @param builds at least one
  * @param answer what its result is
+ * @param figure by which it rates itself; empty: its time says it
+ * @param supply what the user has to bring
+ * @param known what it is known for without any checkpointer
  */
 public record Workload(
         Path directory, String name, String title, int ranks, Range allowedRanks, List<String> inputs, List<List<String>> preparations,
-        Map<Mpi, Build> builds, Answer answer) {
+        Map<Mpi, Build> builds, Answer answer, Optional<Figure> figure, Supply supply, List<String> known) {
 
     /** Whole numbers from {@code least} to {@code most}, both included. */
     public record Range(int least, int most) {
@@ -33,6 +37,20 @@ public record Workload(
         public String toString() {
             return least + "-" + most;
         }
+    }
+
+    /**
+     * What the user has to bring.
+     *
+     * @param brought all of it
+     * @param missing what of it nobody has said the place of
+     * @param advice where to get it, how to build it and what to set, in lines
+     */
+    public record Supply(List<Brought> brought, List<Brought> missing, List<String> advice) {}
+
+    /** The name, as part of a file's or a job's. */
+    public String fileName() {
+        return name.replaceAll("[^A-Za-z0-9._-]", "-");
     }
 
     /** Puts the inputs into {@code run}, which is to be a run's working directory. */

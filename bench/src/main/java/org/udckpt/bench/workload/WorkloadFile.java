@@ -5,14 +5,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
+import org.udckpt.bench.workload.Section.Value;
 import org.udckpt.bench.workload.Workload.Range;
+import org.udckpt.bench.workload.Workload.Supply;
 
 /**
  * Reads a description: lines {@code key = value}, first those of the application, then those of each build below {@code [mpich]} or
@@ -20,21 +22,26 @@ import org.udckpt.bench.workload.Workload.Range;
  */
 final class WorkloadFile {
     static final String NAME = "workload";
+    private static final String PARAMETER = "{parameter}";
+    private static final Pattern FIGURE = Pattern.compile("(rate|time) (\\S+) (.*)");
     private final Path file;
-    private final Path programs;
+    private final Given given;
     private final Section head;
     private final Map<Mpi, Section> sections = new EnumMap<>(Mpi.class);
 
-    private WorkloadFile(Path file, Path programs) throws IOException {
+    private WorkloadFile(Path file, Given given) throws IOException {
         this.file = file;
-        this.programs = programs;
+        this.given = given;
         head = new Section(file, Key.OF_APPLICATION);
         read();
     }
 
-    /** @throws WorkloadError when it is not right, with file and line */
-    static Workload read(Path directory, Path programs) throws IOException {
-        return new WorkloadFile(directory.resolve(NAME), programs).workload(directory);
+    /**
+     * @param parameter behind the colon of the name; empty: none was named
+     * @throws WorkloadError when it is not right, with file and line, or has no such parameter
+     */
+    static Workload read(Path directory, String parameter, Given given) throws IOException {
+        return new WorkloadFile(directory.resolve(NAME), given).workload(directory, parameter);
     }
 
     private void read() throws IOException {
@@ -64,7 +71,7 @@ final class WorkloadFile {
         throw WorkloadError.at(file, line, "no section " + text + "; sections are " + Mpi.words());
     }
 
-    private Workload workload(Path directory) {
+    private Workload workload(Path directory, String wanted) {
         if (sections.isEmpty()) {
             throw WorkloadError.in(file, "no build is described: it needs a section [mpich] or [openmpi]");
         }
@@ -79,13 +86,40 @@ final class WorkloadFile {
                 throw WorkloadError.in(file, "its input " + input + " is not in " + directory);
             }
         }
+        String name = directory.getFileName().toString();
+        String parameter = parameter(name, wanted);
+        Supply supply = supply();
         Map<Mpi, Build> builds = new EnumMap<>(Mpi.class);
-        sections.forEach((mpi, section) -> builds.put(mpi, build(section)));
-        return new Workload(directory, directory.getFileName().toString(), head.one(Key.TITLE).text(), ranks, allowed, inputs,
-                head.all(Key.PREPARE).stream().map(Value::words).toList(), builds, answer());
+        sections.forEach((mpi, section) -> builds.put(mpi, build(section, parameter, supply)));
+        return new Workload(directory, wanted.isEmpty() ? name : name + ":" + wanted, head.one(Key.TITLE).text().replace(PARAMETER, parameter), ranks, allowed, inputs,
+                head.all(Key.PREPARE).stream().map(Value::words).toList(), builds, answer(), head.maybe(Key.FIGURE).map(this::figure), supply, head.texts(Key.KNOWN));
     }
 
-    private Build build(Section section) {
+    private String parameter(String name, String wanted) {
+        Optional<Value> allowed = head.maybe(Key.PARAMETER);
+        if (allowed.isEmpty() && !wanted.isEmpty()) {
+            throw new WorkloadError(name + " has no parameter: '" + name + "', not '" + name + ":" + wanted + "'");
+        }
+        String parameter = wanted.isEmpty() ? head.maybe(Key.DEFAULT_PARAMETER).map(Value::text).orElse("") : wanted;
+        if (allowed.isPresent() && !pattern(allowed.get()).matcher(parameter).matches()) {
+            throw new WorkloadError(name + ":" + parameter + ": what is behind the colon has to match '" + allowed.get().text() + "'");
+        }
+        return parameter;
+    }
+
+    private Supply supply() {
+        List<Brought> brought = head.all(Key.BROUGHT).stream().map(this::brought).toList();
+        return new Supply(brought, brought.stream().filter(one -> !given.places().containsKey(one.variable())).toList(), head.texts(Key.ADVICE));
+    }
+
+    private Brought brought(Value value) {
+        if (!value.text().matches("[a-z]+ [A-Z_]+")) {
+            throw WorkloadError.at(file, value.line(), "what the user brings is written WORD VARIABLE, such as 'path UDCKPT_HPCG', not '" + value.text() + "'");
+        }
+        return new Brought(value.words().getFirst(), value.words().getLast());
+    }
+
+    private Build build(Section section, String parameter, Supply supply) {
         Map<String, String> environment = new LinkedHashMap<>();
         List<Value> variables = new ArrayList<>(head.all(Key.ENVIRONMENT));
         variables.addAll(section.all(Key.ENVIRONMENT));
@@ -96,8 +130,17 @@ final class WorkloadFile {
             }
             environment.put(variable.text().substring(0, equals), variable.text().substring(equals + 1));
         }
-        List<String> command = section.one(Key.COMMAND).words().stream().map(word -> word.replace("{programs}", programs.toString())).toList();
+        List<String> command = section.one(Key.COMMAND).words().stream().map(word -> filled(word, parameter, supply)).toList();
         return new Build(section.words(Key.PACKAGES), command, environment, section.words(Key.LAUNCHER_OPTIONS));
+    }
+
+    /** A word of a command with what its words in braces stand for; of what is missing the braces stay. */
+    private String filled(String word, String parameter, Supply supply) {
+        String filled = word.replace("{programs}", given.programs().toString()).replace(PARAMETER, parameter);
+        for (Brought one : supply.brought()) {
+            filled = given.places().containsKey(one.variable()) ? filled.replace("{" + one.word() + "}", given.places().get(one.variable())) : filled;
+        }
+        return filled;
     }
 
     private Answer answer() {
@@ -113,6 +156,18 @@ final class WorkloadFile {
         }
         return new Answer(lines, tolerance, head.maybe(Key.ANSWER_FILE).map(Value::text), sameFiles, proofs,
                 head.all(Key.FLAW).stream().map(this::pattern).toList());
+    }
+
+    private Figure figure(Value value) {
+        Matcher parts = FIGURE.matcher(value.text());
+        if (!parts.matches()) {
+            throw WorkloadError.at(file, value.line(), "a figure is written 'rate UNIT REGEX' or 'time UNIT REGEX', not '" + value.text() + "'");
+        }
+        Pattern pattern = pattern(new Value(parts.group(3), value.line()));
+        if (pattern.matcher("").groupCount() == 0) {
+            throw WorkloadError.at(file, value.line(), "the number of a figure is the first group of its regular expression, and it has none");
+        }
+        return new Figure(parts.group(1).equals("rate"), parts.group(2), pattern);
     }
 
     private Pattern pattern(Value value) {
@@ -151,59 +206,5 @@ final class WorkloadFile {
             }
         }
         throw WorkloadError.at(file, value.line(), "not a range like 1-16: '" + value.text() + "'");
-    }
-
-    /** The text after the equals sign of a line. */
-    private record Value(String text, int line) {
-        List<String> words() {
-            return List.of(text.split(" +"));
-        }
-    }
-
-    /** The lines up to the next section. */
-    private static final class Section {
-        private final Path file;
-        private final List<Key> known;
-        private final Map<Key, List<Value>> values = new HashMap<>();
-
-        Section(Path file, List<Key> known) {
-            this.file = file;
-            this.known = known;
-        }
-
-        void add(String text, int line) {
-            int equals = text.indexOf('=');
-            if (equals < 0) {
-                throw WorkloadError.at(file, line, "neither 'key = value' nor a [section] nor a # comment: " + text);
-            }
-            String word = text.substring(0, equals).strip();
-            Key key = known.stream().filter(one -> one.word().equals(word)).findFirst().orElseThrow(() -> WorkloadError.at(file, line,
-                    "no key '" + word + "' here; keys are " + String.join(", ", known.stream().map(Key::word).toList())));
-            Value value = new Value(text.substring(equals + 1).strip(), line);
-            if (value.text().isEmpty()) {
-                throw WorkloadError.at(file, line, word + " has no value; leave the line out instead");
-            }
-            List<Value> before = values.computeIfAbsent(key, one -> new ArrayList<>());
-            if (!before.isEmpty() && !key.mayRepeat()) {
-                throw WorkloadError.at(file, line, "a second " + word);
-            }
-            before.add(value);
-        }
-
-        List<Value> all(Key key) {
-            return values.getOrDefault(key, List.of());
-        }
-
-        Optional<Value> maybe(Key key) {
-            return all(key).stream().findFirst();
-        }
-
-        Value one(Key key) {
-            return maybe(key).orElseThrow(() -> WorkloadError.in(file, key.word() + " is missing"));
-        }
-
-        List<String> words(Key key) {
-            return maybe(key).map(Value::words).orElse(List.of());
-        }
     }
 }

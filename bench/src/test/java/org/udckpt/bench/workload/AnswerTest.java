@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -73,6 +74,23 @@ class AnswerTest {
         Answer answer = new Answer(Optional.of(Pattern.compile("step .*")), 0, Optional.of("log"), List.of(), List.of(), List.of());
         assertFalse(answer.alone(new Run(first, WHOLE)).isRight(), "what is printed does not count");
         Files.write(first.resolve("log"), WHOLE);
+        assertTrue(answer.alone(new Run(first, List.of())).isRight());
+    }
+
+    @Test
+    void ofALineAPartMayCount() throws Exception {
+        Answer answer = new Answer(Optional.of(Pattern.compile("step (?<answer>\\d+ \\S+) took .*")), 0, Optional.empty(), List.of(), List.of(), List.of());
+        assertTrue(answer.compare(new Run(first, List.of("step 1 7.5 took 3 s")), new Run(second, List.of("step 1 7.5 took 9 s"))).isRight());
+        assertFalse(answer.compare(new Run(first, List.of("step 1 7.5 took 3 s")), new Run(second, List.of("step 1 7.6 took 3 s"))).isRight());
+    }
+
+    @Test
+    void theNewestOfSeveralFilesIsTheOutput() throws Exception {
+        Answer answer = new Answer(Optional.empty(), 0, Optional.of("log_*.txt"), List.of(), List.of(Pattern.compile("good")), List.of());
+        assertFalse(answer.alone(new Run(first, List.of("good"))).isRight());
+        Files.writeString(first.resolve("log_1.txt"), "bad");
+        Files.setLastModifiedTime(first.resolve("log_1.txt"), FileTime.fromMillis(1000));
+        Files.writeString(first.resolve("log_2.txt"), "good");
         assertTrue(answer.alone(new Run(first, List.of())).isRight());
     }
 }

@@ -1,6 +1,7 @@
 package org.udckpt.bench.workload;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -46,10 +47,14 @@ class WorkloadsTest {
     Path directory;
 
     private Workload read(String text) throws Exception {
+        return read(text, "heat", Map.of());
+    }
+
+    private Workload read(String text, String name, Map<String, String> places) throws Exception {
         Path heat = Files.createDirectories(directory.resolve("heat"));
         Files.writeString(heat.resolve("in.heat"), "");
         Files.writeString(heat.resolve("workload"), text);
-        return new Workloads(directory, Path.of("/programs")).named(List.of("heat")).getFirst();
+        return new Workloads(directory, new Given(Path.of("/programs"), places)).named(List.of(name)).getFirst();
     }
 
     @Test
@@ -102,6 +107,47 @@ class WorkloadsTest {
     }
 
     @Test
+    void whatTheUserBringsAndAParameterComeIntoTheCommand() throws Exception {
+        String text = """
+                title = heat of {parameter}
+                ranks = 2
+                allowed-ranks = 1-8
+                parameter = (bar|plate)\\.[A-C]
+                default-parameter = bar.A
+                brought = path HEAT
+                brought = input HEAT_INPUT
+                advice = ask for it
+                advice = HEAT=...
+                proof = done
+                figure = rate GFLOP/s rate ([\\d.]+)
+                known = it is slow
+                [mpich]
+                command = {path}/{parameter}.x {input} -n {ranks}
+                """;
+        Workload bare = read(text, "heat", Map.of("HEAT", "/opt/heat"));
+        assertEquals("heat", bare.name());
+        assertEquals("heat of bar.A", bare.title());
+        assertEquals(List.of("/opt/heat/bar.A.x", "{input}", "-n", "{ranks}"), bare.builds().get(Mpi.MPICH).command());
+        assertEquals(List.of(new Brought("input", "HEAT_INPUT")), bare.supply().missing());
+        assertEquals(List.of("ask for it", "HEAT=..."), bare.supply().advice());
+        assertEquals(List.of("it is slow"), bare.known());
+        assertEquals(2.5, bare.figure().orElseThrow().in(List.of("rate 1.5", "rate 2.5", "end")).orElseThrow());
+
+        Workload plate = read(text, "heat:plate.C", Map.of("HEAT", "/h", "HEAT_INPUT", "/in"));
+        assertEquals("heat:plate.C", plate.name());
+        assertEquals("heat-plate.C", plate.fileName());
+        assertEquals(List.of("/h/plate.C.x", "/in", "-n", "{ranks}"), plate.builds().get(Mpi.MPICH).command());
+        assertTrue(plate.supply().missing().isEmpty());
+
+        assertTrue(assertThrows(WorkloadError.class, () -> read(text, "heat:ring.A", Map.of())).getMessage().contains("has to match '(bar|plate)"));
+        assertTrue(assertThrows(WorkloadError.class, () -> read(GOOD, "heat:bar.A", Map.of())).getMessage().contains("heat has no parameter"));
+        assertTrue(assertThrows(WorkloadError.class, () -> read(text.replace("brought = path HEAT\n", "brought = HEAT\n"), "heat", Map.of())).getMessage()
+                .contains("workload:6: what the user brings is written WORD VARIABLE"));
+        assertTrue(assertThrows(WorkloadError.class, () -> read(text.replace("rate GFLOP/s rate ([\\d.]+)", "rate GFLOP/s rate"), "heat", Map.of())).getMessage()
+                .contains("workload:11: the number of a figure is the first group"));
+    }
+
+    @Test
     void aResultAndABuildAreNeeded() {
         String bare = "title = x\nranks = 1\nallowed-ranks = 1-1\n";
         assertTrue(assertThrows(WorkloadError.class, () -> read(bare)).getMessage().contains("no build is described"));
@@ -111,7 +157,7 @@ class WorkloadsTest {
     @Test
     void anUnknownNameIsSaidWithThoseThatAreThere() throws Exception {
         read(GOOD);
-        WorkloadError error = assertThrows(WorkloadError.class, () -> new Workloads(directory, directory).named(List.of("cold")));
+        WorkloadError error = assertThrows(WorkloadError.class, () -> new Workloads(directory, new Given(directory, Map.of())).named(List.of("cold")));
         assertTrue(error.getMessage().contains("no application 'cold'") && error.getMessage().contains("there are heat"), error.getMessage());
     }
 
@@ -119,6 +165,8 @@ class WorkloadsTest {
     void allThatAreShippedAreRight() throws Exception {
         Workloads shipped = Workloads.of(Path.of(System.getProperty("udckpt.root")));
         assertTrue(shipped.names().containsAll(List.of("lammps", "nwchem", "stencil")), () -> "these are there: " + directory);
-        assertEquals(shipped.names().size(), shipped.named(List.of()).size());
+        assertEquals(shipped.names(), shipped.named(shipped.names()).stream().map(Workload::name).toList());
+        assertTrue(shipped.suite().stream().map(Workload::name).toList().contains("stencil"));
+        assertFalse(shipped.suite().stream().map(Workload::name).toList().contains("npb"), "its program has to be brought");
     }
 }

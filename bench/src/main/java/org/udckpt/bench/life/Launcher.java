@@ -1,4 +1,4 @@
-package org.udckpt.bench.application;
+package org.udckpt.bench.life;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -8,7 +8,7 @@ import org.udckpt.bench.workload.Build;
 import org.udckpt.bench.workload.Mpi;
 
 /** Who starts the ranks: udckpt itself, or the MPI library's own launcher with all that belongs to it inside of the job. */
-enum Launcher {
+public enum Launcher {
     RUN(Mpi.MPICH, "udckpt", "libmpich12"), MPIEXEC(Mpi.MPICH, "mpiexec.hydra", "mpich"), MPIRUN(Mpi.OPENMPI, "mpirun.openmpi", "openmpi-bin");
 
     private final Mpi mpi;
@@ -21,26 +21,26 @@ enum Launcher {
         this.debianPackage = debianPackage;
     }
 
-    Mpi mpi() {
+    public Mpi mpi() {
         return mpi;
     }
 
     /** That the applications' packages only recommend. */
-    String debianPackage() {
+    public String debianPackage() {
         return debianPackage;
     }
 
     /** Whether the program that starts the ranks is there. */
-    boolean isThere() {
+    public boolean isThere() {
         return this == RUN || Programs.isThere(program);
     }
 
-    String word() {
+    public String word() {
         return name().toLowerCase(Locale.ROOT);
     }
 
     /** For reports. */
-    String title() {
+    public String title() {
         return switch (this) {
             case RUN -> "MPICH, `udckpt run -n`";
             case MPIEXEC -> "MPICH, `" + program + "`";
@@ -49,7 +49,7 @@ enum Launcher {
     }
 
     /** Options of {@code udckpt run}, and of a restart: two simulated hosts, called after the life, where udckpt knows its ranks. */
-    List<String> hosts(int life, int ranks) {
+    public List<String> hosts(int life, int ranks) {
         return switch (this) {
             case RUN -> List.of("--hosts", ranks == 1 ? "a" + life + ":1" : "a%d:%d,b%d:%d".formatted(life, ranks - ranks / 2, life, ranks / 2));
             case MPIEXEC, MPIRUN -> List.of();
@@ -57,17 +57,27 @@ enum Launcher {
     }
 
     /** The words after {@code udckpt run}, but for the job's name and directory. */
-    List<String> words(Build build, int ranks, Path session) {
+    public List<String> words(Build build, int ranks, Path session) {
+        var words = new ArrayList<String>();
+        if (this == RUN) {
+            words.addAll(List.of("-n", Integer.toString(ranks)));
+            words.addAll(hosts(1, ranks));
+            words.add("--");
+            words.addAll(command(build, ranks));
+        } else {
+            words.add("--");
+            words.addAll(bare(build, ranks, session));
+        }
+        return words;
+    }
+
+    /** The words of the MPI library's own launcher and what it starts: without udckpt. */
+    public List<String> bare(Build build, int ranks, Path session) {
         var words = new ArrayList<String>();
         switch (this) {
-            case RUN -> {
-                words.addAll(List.of("-n", Integer.toString(ranks)));
-                words.addAll(hosts(1, ranks));
-                words.add("--");
-            }
-            case MPIEXEC -> words.addAll(List.of("--", program, "-n", Integer.toString(ranks)));
+            case RUN, MPIEXEC -> words.addAll(List.of(MPIEXEC.program, "-n", Integer.toString(ranks)));
             case MPIRUN -> {
-                words.addAll(List.of("--", program, "--oversubscribe", "-n", Integer.toString(ranks), "--mca", "pml", "ucx",
+                words.addAll(List.of(program, "--oversubscribe", "-n", Integer.toString(ranks), "--mca", "pml", "ucx",
                         "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any",
                         "--mca", "btl", "^tcp")); // its listener has a port that another job may have at the restart
                 if (System.getProperty("user.name").equals("root")) {
@@ -77,7 +87,11 @@ enum Launcher {
                 words.addAll(build.launcherOptions());
             }
         }
-        words.addAll(build.command());
+        words.addAll(command(build, ranks));
         return words;
+    }
+
+    private static List<String> command(Build build, int ranks) {
+        return build.command().stream().map(word -> word.replace("{ranks}", Integer.toString(ranks))).toList();
     }
 }

@@ -1,4 +1,4 @@
-package org.udckpt.bench.application;
+package org.udckpt.bench.life;
 
 import java.io.IOException;
 import java.io.PrintStream;
@@ -14,13 +14,15 @@ import org.udckpt.bench.JobStatus;
 import org.udckpt.bench.Udckpt;
 
 /** A running job, from {@code udckpt run} or {@code restart} to its end. */
-final class Life implements AutoCloseable {
+public final class Life implements AutoCloseable {
     private static final Duration STEP = Duration.ofMillis(200);
+    private static final String RUNS = "udckpt: the ranks run:"; // job.life.Restart says it
     private final Udckpt udckpt;
     private final String job;
     private final Duration limit;
     private final PrintStream log;
     private final Path commandSocket;
+    private final long began = System.nanoTime();
     private final Command command;
 
     /**
@@ -28,7 +30,7 @@ final class Life implements AutoCloseable {
      * @param words of {@code udckpt}, which give the job this name
      * @param log gets the words now, and in the end what it printed
      */
-    Life(Udckpt udckpt, Place place, String job, List<String> words, PrintStream log) throws IOException {
+    public Life(Udckpt udckpt, Place place, String job, List<String> words, PrintStream log) throws IOException {
         this.udckpt = udckpt;
         this.job = job;
         this.log = log;
@@ -39,7 +41,7 @@ final class Life implements AutoCloseable {
     }
 
     /** Lets it run for so long. */
-    void goOn(Duration time) throws Ended, InterruptedException {
+    public void goOn(Duration time) throws Ended, InterruptedException {
         long end = System.nanoTime() + time.toNanos();
         while (System.nanoTime() < end) {
             goOnABit();
@@ -63,14 +65,26 @@ final class Life implements AutoCloseable {
     }
 
     /** Its addresses, as soon as there are so many; below a launcher all of them are those of one rank, the launcher. */
-    JobStatus busy(int queuePairs) throws Ended, IOException, InterruptedException {
+    public JobStatus busy(int queuePairs) throws Ended, IOException, InterruptedException {
         return status(status -> virtualAddresses(status).size() >= queuePairs);
     }
 
     /** Its addresses, as soon as all that are in {@code before} are there again. */
-    JobStatus busyAgain(JobStatus before) throws Ended, IOException, InterruptedException {
+    public JobStatus busyAgain(JobStatus before) throws Ended, IOException, InterruptedException {
         List<JobStatus.Address> wanted = virtualAddresses(before);
         return status(status -> virtualAddresses(status).containsAll(wanted));
+    }
+
+    /**
+     * Waits until a job that is restarted runs again.
+     *
+     * @return nanoseconds from before the start of {@code udckpt restart}
+     */
+    public long awaitRunning() throws InterruptedException {
+        if (!command.errors().await(line -> line.startsWith(RUNS), 1, limit)) {
+            throw new DemoFailure("it does not run again: " + command.describe());
+        }
+        return System.nanoTime() - began;
     }
 
     private JobStatus status(Predicate<JobStatus> wanted) throws Ended, IOException, InterruptedException {
@@ -93,7 +107,7 @@ final class Life implements AutoCloseable {
     }
 
     /** Gives the id of a checkpoint that is durable. */
-    String checkpoint() throws Ended, IOException, InterruptedException {
+    public String checkpoint() throws Ended, IOException, InterruptedException {
         return answered(() -> udckpt.checkpoint(job));
     }
 
@@ -111,7 +125,7 @@ final class Life implements AutoCloseable {
     }
 
     /** {@code kill -9} of all of its processes; udckpt itself has to notice. */
-    void kill() throws Ended, InterruptedException {
+    public void kill() throws Ended, InterruptedException {
         ProcessHandle agent = ProcessHandle.of(command.pid()).orElseThrow(Ended::new);
         List<ProcessHandle> shepherds = agent.children().toList();
         List<ProcessHandle> all = shepherds.stream().flatMap(ProcessHandle::descendants).toList();
@@ -125,7 +139,7 @@ final class Life implements AutoCloseable {
     }
 
     /** All that it printed: its standard output, then its errors. */
-    List<String> awaitEnd() throws InterruptedException {
+    public List<String> awaitEnd() throws InterruptedException {
         checkEnd(command.await(limit));
         List<String> lines = new ArrayList<>(command.output().allLines());
         lines.addAll(command.errors().allLines());

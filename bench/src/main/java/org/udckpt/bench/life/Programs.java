@@ -1,14 +1,14 @@
-package org.udckpt.bench.application;
+package org.udckpt.bench.life;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
 /** Programs as a shell finds them. */
-final class Programs {
+public final class Programs {
     private Programs() {}
 
-    static boolean isThere(String program) {
+    public static boolean isThere(String program) {
         if (program.contains("/")) {
             return Files.isExecutable(Path.of(program));
         }

@@ -1,4 +1,4 @@
-package org.udckpt.bench.application;
+package org.udckpt.bench.life;
 
 import java.nio.file.Path;
 import java.time.Duration;
@@ -11,15 +11,15 @@ import java.time.Duration;
  * @param scratch for what has to have a short path and is not kept
  * @param limit after which a run counts as hanging
  */
-record Place(Path root, Path results, Path scratch, Duration limit) {
+public record Place(Path root, Path results, Path scratch, Duration limit) {
 
     /** The jobs' runtime directories. */
-    Path runtime() {
+    public Path runtime() {
         return scratch.resolve("run");
     }
 
     /** The session directories of launchers, which one that is killed leaves. */
-    Path session() {
+    public Path session() {
         return scratch.resolve("session");
     }
 }

@@ -1,4 +1,4 @@
-package org.udckpt.bench.application;
+package org.udckpt.bench.life;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -7,11 +7,11 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 
 /** Directories with all that is in them. */
-final class Trees {
+public final class Trees {
     private Trees() {}
 
     /** Nothing happens when it is not there. */
-    static void remove(Path directory) throws IOException {
+    public static void remove(Path directory) throws IOException {
         if (Files.notExists(directory)) {
             return;
         }

@@ -1,9 +1,9 @@
-package org.udckpt.bench.application;
+package org.udckpt.bench.life;
 
 import java.util.Locale;
 
 /** What the ranks' messages go over, as UCX names it. */
-enum Transport {
+public enum Transport {
     UD("ud_verbs,self"), RC("rc_v,self");
 
     private final String ucx;
@@ -13,11 +13,11 @@ enum Transport {
     }
 
     /** The value of UCX_TLS. */
-    String ucx() {
+    public String ucx() {
         return ucx;
     }
 
-    String word() {
+    public String word() {
         return name().toLowerCase(Locale.ROOT);
     }
 }

@@ -1,0 +1,31 @@
+package org.udckpt.bench.life;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.udckpt.job.report.Messages;
+
+/** A directory with a short path for what is not kept: it goes when this program ends, and before it the jobs that the program has started. */
+public final class Scratch {
+    private Scratch() {}
+
+    public static Path create(String name) throws IOException {
+        Path scratch = Files.createTempDirectory(name);
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> end(scratch), "end"));
+        return scratch;
+    }
+
+    /** Whoever ends this program ends the jobs that it runs: udckpt passes the signal on. */
+    private static void end(Path scratch) {
+        List<ProcessHandle> children = ProcessHandle.current().children().toList();
+        children.forEach(ProcessHandle::destroy);
+        children.forEach(child -> child.onExit().completeOnTimeout(child, 10, TimeUnit.SECONDS).join());
+        try {
+            Trees.remove(scratch);
+        } catch (IOException e) {
+            Messages.warn(scratch + " could not be removed: " + e);
+        }
+    }
+}
