@@ -7,7 +7,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Numbers with a unit, as people write and read them. */
-final class Quantity {
+public final class Quantity {
     private static final double DAY = 86_400, YEAR = 365.25 * DAY;
     private static final String PREFIXES = "kMGTPE";
     private static final Pattern BYTES = Pattern.compile("([0-9.]+)(?:([kKMGTPE])(i?))?B?(?:/s)?");
@@ -32,7 +32,7 @@ final class Quantity {
     }
 
     /** In seconds. */
-    static final class Time implements ITypeConverter<Double> {
+    public static final class Time implements ITypeConverter<Double> {
         @Override
         public Double convert(String text) {
             Matcher parts = TIME.matcher(text);
@@ -64,7 +64,7 @@ final class Quantity {
     }
 
     /** {@code 38.0 TB}. */
-    static String bytes(double value) {
+    public static String bytes(double value) {
         if (Double.isInfinite(value)) {
             return "no limit";
         }
@@ -77,7 +77,7 @@ final class Quantity {
     }
 
     /** {@code 31.0 ms}, {@code 11.0 min}. */
-    static String time(double seconds) {
+    public static String time(double seconds) {
         if (seconds < 1e-3) {
             return String.format(Locale.ROOT, "%.0f us", seconds * 1e6);
         }

@@ -1,0 +1,41 @@
+package org.udckpt.bench.run;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.udckpt.bench.life.Cell;
+
+/**
+ * What is measured, in which order. Each repeat takes all cells in an order of its own, and the modes of a cell one right after the
+ * other, so that what is compared was measured under the same conditions; their order is shuffled too, but for the restart, which
+ * comes last: where its checkpoint is to be depends on how long a run takes.
+ *
+ * @param seed of the order
+ */
+record Plan(List<Cell> cells, List<Mode> modes, int warmUps, int repeats, long seed) {
+
+    List<Trial> trials() {
+        Random random = new Random(seed);
+        List<Trial> trials = new ArrayList<>();
+        for (int i = 0; i < warmUps; i++) {
+            cells.forEach(cell -> trials.add(new Trial(cell, modes.getFirst(), 0)));
+        }
+        for (int repeat = 1; repeat <= repeats; repeat++) {
+            for (Cell cell : shuffled(cells, random)) {
+                List<Mode> order = new ArrayList<>(shuffled(modes.stream().filter(mode -> !(mode instanceof Mode.Restarted)).toList(), random));
+                modes.stream().filter(Mode.Restarted.class::isInstance).forEach(order::add);
+                for (Mode mode : order) {
+                    trials.add(new Trial(cell, mode, repeat));
+                }
+            }
+        }
+        return trials;
+    }
+
+    private static <T> List<T> shuffled(List<T> all, Random random) {
+        List<T> shuffled = new ArrayList<>(all);
+        Collections.shuffle(shuffled, random);
+        return shuffled;
+    }
+}

@@ -1,0 +1,141 @@
+package org.udckpt.bench.run;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.udckpt.bench.life.Cell;
+import org.udckpt.bench.life.Launcher;
+import org.udckpt.bench.life.Programs;
+import org.udckpt.bench.life.Transport;
+import org.udckpt.bench.measured.Row;
+import org.udckpt.bench.model.Quantity;
+import org.udckpt.bench.workload.WorkloadError;
+import org.udckpt.bench.workload.Workloads;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code udckpt bench run}. */
+@Command(name = "run", mixinStandardHelpOptions = true, sortOptions = false, showDefaultValues = true,
+        description = "Runs applications as they are, with the library, with checkpoints, and from a checkpoint, as pairs in one run, and keeps what it measures.")
+public final class RunCommand implements Callable<Integer> {
+    static final int NOT_RIGHT = 1;
+
+    @Parameters(paramLabel = "WORKLOAD",
+            description = "NAME or NAME:PARAMETER of bench/workloads, such as stencil or npb:cg.A; default: all for which nobody has to bring a program")
+    private List<String> names = List.of();
+    @Option(names = "--ranks", split = ",", paramLabel = "N", description = "default: as each description says")
+    private List<Integer> ranks = List.of();
+    @Option(names = "--repeat", paramLabel = "N", defaultValue = "3", description = "times that each is measured")
+    private int repeats;
+    @Option(names = "--warm-up", paramLabel = "N", defaultValue = "1", description = "runs of each before, of which nothing is kept")
+    private int warmUps;
+    @Option(names = "--transport", split = ",", paramLabel = "ud|rc", defaultValue = "ud", description = "what messages go over")
+    private List<Transport> transports;
+    @Option(names = "--launcher", split = ",", paramLabel = "run|mpiexec|mpirun", description = "default: run (MPICH), or mpirun (Open MPI) where there is no build for MPICH")
+    private List<Launcher> launchers = List.of();
+    @Option(names = "--interval", split = ",", paramLabel = "TIME", converter = Quantity.Time.class, description = "with a checkpoint each TIME; default: 10s, none with --quick")
+    private List<Double> intervals;
+    @Option(names = "--device", paramLabel = "NAME", description = "a verbs device of this machine; default: the soft fabric")
+    private String device;
+    @Option(names = "--path", paramLabel = "[VARIABLE=]PATH", description = "where a program or input is that you bring; the variable of the environment does the same")
+    private List<String> paths = List.of();
+    @Option(names = "--peer", paramLabel = "dmtcp", description = "measure the same under DMTCP (over TCP), where dmtcp_launch is in PATH")
+    private Peer peer;
+    @Option(names = "--quick", description = "each once, without warm-up: that it works, more than how well")
+    private boolean quick;
+    @Option(names = "--seed", paramLabel = "S", description = "of the order; default: another each time, and printed")
+    private Long seed;
+    @Option(names = "--limit", paramLabel = "TIME", defaultValue = "15m", converter = Quantity.Time.class, description = "after which a run counts as hanging")
+    private double limit;
+    @Option(names = "--out", paramLabel = "DIR", description = "default: a new directory in target/bench")
+    private Path out;
+    @Option(names = "--resume", paramLabel = "DIR", description = "go on with a run that was interrupted")
+    private Path resume;
+    @Spec
+    private CommandSpec spec;
+
+    private final Path root = Path.of(System.getProperty("udckpt.root"));
+
+    private enum Peer { DMTCP }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        try {
+            if (resume != null) {
+                RunDirectory directory = RunDirectory.resume(resume.toAbsolutePath().normalize());
+                return parsed(directory.arguments()).measure(directory);
+            }
+            if (seed == null) {
+                seed = System.nanoTime() & 0xffff_ffffL;
+            }
+            cells(); // what cannot be run is said before anything is made
+            List<String> all = spec.commandLine().getParseResult().originalArgs();
+            List<String> arguments = new ArrayList<>(all.subList(1, all.size())); // the first is 'run'
+            arguments.addAll(seedGiven(arguments) ? List.of() : List.of("--seed", seed.toString()));
+            Path directory = out != null ? out.toAbsolutePath().normalize()
+                    : root.resolve("target/bench/" + DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss").format(LocalDateTime.now()));
+            Files.createDirectories(directory);
+            List<Row> facts = MachineFacts.of(root, directory, Optional.ofNullable(device), "udckpt bench run " + String.join(" ", arguments));
+            return measure(RunDirectory.create(directory, arguments, facts));
+        } catch (WorkloadError wrong) {
+            throw new Failure(ExitCode.USAGE, wrong.getMessage(), wrong);
+        }
+    }
+
+    private static boolean seedGiven(List<String> arguments) {
+        return arguments.stream().anyMatch(word -> word.equals("--seed") || word.startsWith("--seed="));
+    }
+
+    private static RunCommand parsed(List<String> arguments) {
+        RunCommand command = new RunCommand();
+        new CommandLine(command).setCaseInsensitiveEnumValuesAllowed(true).parseArgs(arguments.toArray(String[]::new));
+        return command;
+    }
+
+    private int measure(RunDirectory directory) throws IOException, InterruptedException {
+        Plan plan = new Plan(cells(), modes(), quick ? 0 : warmUps, quick ? 1 : repeats, seed);
+        Messages.info("seed " + seed + "; results in " + directory.work().getParent());
+        return new Session(plan, directory, root, Duration.ofMillis(Math.round(limit * 1000)), Optional.ofNullable(device)).run() ? ExitCode.DONE.value() : NOT_RIGHT;
+    }
+
+    private List<Cell> cells() throws IOException {
+        if (repeats < 1 || warmUps < 0) {
+            throw new Failure(ExitCode.USAGE, "--repeat is at least 1 and --warm-up at least 0");
+        }
+        Wanted wanted = new Wanted(names, launchers, transports, ranks);
+        Map<String, String> places = wanted.places(paths, Workloads.of(root));
+        return wanted.cells(Workloads.of(root, places));
+    }
+
+    private List<Mode> modes() {
+        List<Mode> modes = new ArrayList<>(List.of(new Mode.Native(), new Mode.Preloaded()));
+        List<Double> every = intervals != null ? intervals : quick ? List.of() : List.of(10.0);
+        List<Duration> times = every.stream().map(seconds -> Duration.ofMillis(Math.round(seconds * 1000))).toList();
+        times.forEach(time -> modes.add(new Mode.Every(time)));
+        modes.add(new Mode.Restarted());
+        if (peer != null) {
+            if (!Programs.isThere(Dmtcp.PROGRAM)) {
+                throw new Failure(ExitCode.NOT_FOUND, "--peer dmtcp: there is no " + Dmtcp.PROGRAM + " in PATH; " + Dmtcp.ADVICE);
+            }
+            modes.add(new Mode.PeerNative());
+            modes.add(new Mode.Peer(Duration.ZERO));
+            times.forEach(time -> modes.add(new Mode.Peer(time)));
+        }
+        return modes;
+    }
+}

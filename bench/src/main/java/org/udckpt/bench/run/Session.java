@@ -1,0 +1,77 @@
+package org.udckpt.bench.run;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.udckpt.bench.life.Place;
+import org.udckpt.bench.life.Scratch;
+import org.udckpt.bench.life.SessionGroups;
+import org.udckpt.bench.measured.Row;
+import org.udckpt.job.report.Messages;
+
+/** Makes the measurements of a plan that are not made yet. */
+final class Session {
+    private final Plan plan;
+    private final RunDirectory directory;
+    private final Path root;
+    private final Duration limit;
+    private final Optional<String> device;
+
+    /**
+     * @param root of the clone
+     * @param limit after which a run counts as hanging
+     * @param device a real one; empty: the soft fabric
+     */
+    Session(Plan plan, RunDirectory directory, Path root, Duration limit, Optional<String> device) {
+        this.plan = plan;
+        this.directory = directory;
+        this.root = root;
+        this.limit = limit;
+        this.device = device;
+    }
+
+    /** Whether all runs that were measured had the right result. */
+    boolean run() throws IOException, InterruptedException {
+        SessionGroups.without();
+        Files.createDirectories(directory.work());
+        Laboratory laboratory = new Laboratory(new Place(root, directory.work(), Scratch.create("udckpt-bench"), limit), device);
+        List<Trial> trials = plan.trials();
+        Progress progress = new Progress(trials);
+        for (int i = 0; i < trials.size(); i++) {
+            Trial trial = trials.get(i);
+            Optional<List<Row>> before = trial.isWarmUp() ? Optional.empty() : directory.finished(trial);
+            if (before.isPresent()) {
+                laboratory.remember(trial, before.get());
+            } else if (!trial.isWarmUp() || isNeeded(trial, trials)) {
+                progress.begin(i);
+                long start = System.nanoTime();
+                List<Row> rows = laboratory.measure(trial);
+                progress.end(i, rows, System.nanoTime() - start);
+                if (!trial.isWarmUp()) {
+                    directory.finish(trial, rows);
+                }
+            }
+        }
+        boolean isRight = true;
+        List<Trial> kept = trials.stream().filter(trial -> !trial.isWarmUp()).toList();
+        for (Trial trial : kept) {
+            isRight &= directory.finished(trial).orElseThrow().stream().allMatch(row -> !(row instanceof Row.Run run) || run.right());
+        }
+        Path file = directory.collect(kept, isRight);
+        Messages.info("results: " + file + ", and as CSV beside it; 'udckpt bench report " + file.getParent() + "' makes a page of them");
+        return isRight;
+    }
+
+    /** A warm-up is needed where something of its cell is still to be measured. */
+    private boolean isNeeded(Trial warmUp, List<Trial> trials) throws IOException {
+        for (Trial trial : trials) {
+            if (!trial.isWarmUp() && trial.cell().equals(warmUp.cell()) && directory.finished(trial).isEmpty()) {
+                return true;
+            }
+        }
+        return false;
+    }
+}
