@@ -1,0 +1,108 @@
+package org.udckpt.bench.plot;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.DoubleFunction;
+import java.util.stream.Stream;
+
+/** Horizontal bars: of each row one bar for each series, side by side with its spread, or one behind the other. */
+public final class BarPlot {
+    private static final int WIDTH = 860, LEFT = 270, RIGHT = 190, TOP = 50, BOTTOM = 56, THICK = 14, GAP = 12;
+
+    /**
+     * A bar.
+     *
+     * @param low  end of the spread
+     * @param high other end; the same as {@code low}: none is drawn
+     */
+    public record Bar(double value, double low, double high) {
+        public static Bar of(double value) {
+            return new Bar(value, value, value);
+        }
+    }
+
+    /** @param bars of the series, in order; null: not measured */
+    private record Row(String name, List<Bar> bars) {}
+
+    private final String title;
+    private final String unit;
+    private final boolean stacked;
+    private final List<String> series;
+    private final DoubleFunction<String> label;
+    private final List<Row> rows = new ArrayList<>();
+
+    /**
+     * @param unit    title of the axis
+     * @param stacked one bar behind the other, which has to be above 0
+     * @param series  their names
+     * @param label   what is written at a value
+     */
+    public BarPlot(String title, String unit, boolean stacked, List<String> series, DoubleFunction<String> label) {
+        this.title = title;
+        this.unit = unit;
+        this.stacked = stacked;
+        this.series = series;
+        this.label = label;
+    }
+
+    /** @param bars as many as there are series; null: not measured */
+    public BarPlot row(String name, List<Bar> bars) {
+        rows.add(new Row(name, new ArrayList<>(bars)));
+        return this;
+    }
+
+    public String svg() {
+        int rowHeight = (stacked ? 1 : series.size()) * THICK + GAP;
+        int height = TOP + rows.size() * rowHeight + BOTTOM;
+        Canvas canvas = new Canvas(WIDTH, Math.max(height, TOP + 22 * series.size() + BOTTOM));
+        canvas.text(20, TOP - 22, "start", title, "font-size=\"16\"");
+        Axis axis = axis();
+        for (double tick : axis.ticks()) {
+            canvas.line(x(axis, tick), TOP, x(axis, tick), height - BOTTOM);
+            canvas.text(x(axis, tick), height - BOTTOM + 18, "middle", label.apply(tick), "");
+        }
+        canvas.text((LEFT + WIDTH - RIGHT) / 2.0, height - 14, "middle", unit, "");
+        for (int i = 0; i < rows.size(); i++) {
+            draw(canvas, axis, rows.get(i), TOP + GAP / 2 + i * rowHeight);
+        }
+        for (int i = 0; i < series.size(); i++) {
+            canvas.bar(WIDTH - RIGHT + 16, TOP + 22 * i, THICK, THICK, Canvas.colour(i));
+            canvas.text(WIDTH - RIGHT + 36, TOP + 22 * i + 12, "start", series.get(i), "");
+        }
+        return canvas.end();
+    }
+
+    private Axis axis() {
+        double[] ends = rows.stream().flatMap(row -> stacked ? Stream.of(row.bars.stream().filter(bar -> bar != null).mapToDouble(Bar::value).sum())
+                : row.bars.stream().filter(bar -> bar != null).flatMap(bar -> Stream.of(bar.low, bar.high, bar.value))).mapToDouble(Double::doubleValue).toArray();
+        double low = 0;
+        double high = 0;
+        for (double end : ends) {
+            low = Math.min(low, end);
+            high = Math.max(high, end);
+        }
+        return new Axis(unit, false, low, high > low ? high : low + 1, label);
+    }
+
+    private void draw(Canvas canvas, Axis axis, Row row, double top) {
+        double middle = top + (stacked ? 1 : series.size()) * THICK / 2.0;
+        canvas.text(LEFT - 8, middle + 4, "end", row.name, "");
+        double from = 0;
+        for (int i = 0; i < row.bars.size(); i++) {
+            Bar bar = row.bars.get(i);
+            double y = stacked ? top : top + i * THICK;
+            if (bar != null) {
+                double left = x(axis, Math.min(from, from + bar.value));
+                canvas.bar(left, y + 1, Math.max(x(axis, Math.max(from, from + bar.value)) - left, 0.5), THICK - 2, Canvas.colour(i));
+                if (bar.low < bar.high) {
+                    canvas.path("M%s %sH%s".formatted(Canvas.number(x(axis, bar.low)), Canvas.number(y + THICK / 2.0), Canvas.number(x(axis, bar.high))), "#444", "");
+                }
+                from = stacked ? from + bar.value : 0;
+            }
+        }
+    }
+
+    private static double x(Axis axis, double value) {
+        return LEFT + axis.place(value) * (WIDTH - LEFT - RIGHT);
+    }
+}

@@ -1,0 +1,52 @@
+package org.udckpt.bench.report;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.bench.measured.Row;
+import org.udckpt.bench.plot.BarPlot;
+import org.udckpt.bench.plot.BarPlot.Bar;
+
+/** How much longer applications run with the library and with checkpoints. */
+final class OverheadSection {
+    private static final String TEXT = "Run time against the native run of the same pair (by the application's own rating where it has one): median (least..most, pairs). "
+            + "Native is the same soft fabric without virtualization, under udckpt run; on a real device, the MPI library's own launcher without udckpt. "
+            + "In square brackets: checkpoints that such a run took, in the median; 0: it ended before the first was due. "
+            + "Published: " + Published.PETASCALE + "; " + Published.MVAPICH2 + ".";
+
+    private OverheadSection() {}
+
+    static Section of(Results results) {
+        List<String> modes = List.copyOf(results.modes());
+        List<List<String>> table = new ArrayList<>();
+        List<String> header = new ArrayList<>(List.of("workload", "native, s"));
+        header.addAll(modes);
+        table.add(header);
+        BarPlot plot = new BarPlot("Run-time overhead against native", "overhead; the line is the spread", false, modes, Words::percent);
+        for (Subject subject : results.subjects()) {
+            List<String> row = new ArrayList<>(List.of(subject.title(), Words.spread(seconds(results.runs(subject, Results.NATIVE)), Words::seconds)));
+            List<Bar> bars = new ArrayList<>();
+            for (String mode : modes) {
+                List<Double> overheads = results.overheads(subject, mode);
+                row.add(Words.spread(overheads, Words::percent) + taken(results, subject, mode));
+                bars.add(overheads.isEmpty() ? null : bar(Sample.of(overheads)));
+            }
+            table.add(row);
+            plot.row(subject.title(), bars);
+        }
+        return Section.table("Run-time overhead", TEXT, table, new Section.Plot("overhead", plot.svg()));
+    }
+
+    private static List<Double> seconds(Map<Integer, Row.Run> runs) {
+        return runs.values().stream().map(run -> run.ns() / 1e9).toList();
+    }
+
+    private static String taken(Results results, Subject subject, String mode) {
+        List<Double> counts = results.runs(subject, mode).values().stream().map(run -> (double) results.checkpoints(run).size()).toList();
+        return counts.isEmpty() || !mode.startsWith("every ") ? "" : " [%.0f]".formatted(Sample.of(counts).median());
+    }
+
+    private static Bar bar(Sample sample) {
+        return new Bar(sample.median(), sample.min(), sample.max());
+    }
+}

@@ -1,0 +1,109 @@
+package org.udckpt.bench.report;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.udckpt.bench.measured.Row;
+
+/** The rows of one or more runs, by what they are about. Runs whose result was not right are only in {@link #wrong()}. */
+final class Results {
+    static final String NATIVE = "native";
+    static final String PEER_NATIVE = "native over tcp";
+    private static final String RESTARTED = "restarted", PEER = "dmtcp";
+    private final List<Row.Fact> facts = new ArrayList<>();
+    private final List<Row.Run> runs = new ArrayList<>();
+    private final List<Row.Checkpoint> checkpoints = new ArrayList<>();
+    private final List<Row.Phase> phases = new ArrayList<>();
+    private final List<Row.Restart> restarts = new ArrayList<>();
+
+    Results(List<Row> rows) {
+        for (Row row : rows) {
+            switch (row) {
+                case Row.Fact fact -> facts.add(fact);
+                case Row.Run run -> runs.add(run);
+                case Row.Checkpoint checkpoint -> checkpoints.add(checkpoint);
+                case Row.Phase phase -> phases.add(phase);
+                case Row.Restart restart -> restarts.add(restart);
+            }
+        }
+    }
+
+    List<Row.Fact> facts() {
+        return facts;
+    }
+
+    List<Row.Run> runs() {
+        return runs;
+    }
+
+    List<Row.Run> wrong() {
+        return runs.stream().filter(run -> !run.right()).toList();
+    }
+
+    /** In the order of their names. */
+    Set<Subject> subjects() {
+        Map<String, Subject> byTitle = new TreeMap<>();
+        runs.forEach(run -> byTitle.put(Subject.of(run).title(), Subject.of(run)));
+        return new LinkedHashSet<>(byTitle.values());
+    }
+
+    /** Those that are compared with a native run: without restarts, whose time has work in it that was done twice. */
+    Set<String> modes() {
+        Set<String> modes = new LinkedHashSet<>();
+        Set<String> others = Set.of(NATIVE, PEER_NATIVE, RESTARTED);
+        runs.stream().map(Row.Run::mode).filter(mode -> !others.contains(mode)).sorted(ModeOrder.INSTANCE).forEach(modes::add);
+        return modes;
+    }
+
+    /** The right runs of a mode, by their repeat. */
+    Map<Integer, Row.Run> runs(Subject subject, String mode) {
+        Map<Integer, Row.Run> byRepeat = new LinkedHashMap<>();
+        runs.stream().filter(run -> run.right() && Subject.of(run).equals(subject) && run.mode().equals(mode)).forEach(run -> byRepeat.put(run.repeat(), run));
+        return byRepeat;
+    }
+
+    /** Of each pair, how much longer the run took than the native one beside it, as a part: 0.01 is 1%. */
+    List<Double> overheads(Subject subject, String mode) {
+        Map<Integer, Row.Run> natives = runs(subject, mode.startsWith(PEER) ? PEER_NATIVE : NATIVE);
+        List<Double> overheads = new ArrayList<>();
+        runs(subject, mode).forEach((repeat, run) -> {
+            if (natives.containsKey(repeat)) {
+                overheads.add(cost(run) / cost(natives.get(repeat)) - 1);
+            }
+        });
+        return overheads;
+    }
+
+    /** What a run took, by its own rating if it has one; only its relation to another run's means something. */
+    private static double cost(Row.Run run) {
+        if (run.unit() == null || run.figureMillionths() == 0) {
+            return run.ns();
+        }
+        return run.isRate() ? 1.0 / run.figureMillionths() : run.figureMillionths();
+    }
+
+    List<Row.Checkpoint> checkpoints(Row.Run run) {
+        return checkpoints.stream().filter(one -> one.trial().equals(run.trial())).toList();
+    }
+
+    /** Of a checkpoint, in order. */
+    Map<String, Long> phases(Row.Checkpoint checkpoint) {
+        Map<String, Long> times = new LinkedHashMap<>();
+        phases.stream().filter(one -> one.trial().equals(checkpoint.trial()) && one.checkpoint().equals(checkpoint.checkpoint()))
+                .forEach(one -> times.put(one.phase(), one.ns()));
+        return times;
+    }
+
+    List<Row.Restart> restarts(Subject subject) {
+        return runs(subject, RESTARTED).values().stream().flatMap(run -> restarts.stream().filter(one -> one.trial().equals(run.trial()))).toList();
+    }
+
+    /** All checkpoints of right runs of a subject. */
+    List<Row.Checkpoint> checkpoints(Subject subject) {
+        return runs.stream().filter(run -> run.right() && Subject.of(run).equals(subject)).flatMap(run -> checkpoints(run).stream()).toList();
+    }
+}
