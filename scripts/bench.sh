@@ -1,4 +1,4 @@
-# `udckpt bench`: each program in bench/ is a benchmark of that name; what only computes is Java.
+# `udckpt bench`: each program in bench/ is a benchmark of that name; the others are written in Java.
 
 measuring_benchmarks() {
     local file
@@ -14,15 +14,19 @@ list_benchmarks() {
     for name in $(measuring_benchmarks); do
         printf '  %-14s%s\n' "$name" "$(sed -n '2s/^# *//p' "$root/bench/$name" | sed 's/\([.:]\) .*/\1/; s/:$/./')"
     done
+    printf '  %-14s%s\n' run "Applications as they are, with the library, with checkpoints and from one: measured as pairs."
+    printf '  %-14s%s\n' report "A page (Markdown, HTML, SVG) of what run has measured."
+    printf '  %-14s%s\n' micro "Hot paths: JMH for Java, instructions for C, against the committed results."
     printf '  %-14s%s\n' model "What checkpoints would cost a job of any size: computed, not measured."
-    printf '\nresults/README.md says what each number means.\n'
+    printf '\ndocs/benchmarks.md says how they are made, results/README.md what each number means.\n'
 }
 
 bench() {
     case ${1-} in
-        model)
+        run | report | micro | model)
             require_jdk
             build
+            [ "$1" != micro ] || more_classes+=":$root/bench/target/jmh/*"
             run_java bench org.udckpt.bench.Bench "$@"
             ;;
         '' | -h | --help | list) list_benchmarks ;;

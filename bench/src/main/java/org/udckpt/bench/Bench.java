@@ -1,6 +1,9 @@
 package org.udckpt.bench;
 
+import org.udckpt.bench.micro.MicroCommand;
 import org.udckpt.bench.model.ModelCommand;
+import org.udckpt.bench.report.ReportCommand;
+import org.udckpt.bench.run.RunCommand;
 import org.udckpt.bench.scale.ScaleCommand;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
@@ -11,8 +14,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code udckpt bench}: what is written in Java and measures nothing by itself; the measuring ones are scripts (scripts/bench.sh). */
-@Command(name = "udckpt bench", mixinStandardHelpOptions = true, description = "Benchmarks, and what follows from them.", subcommands = {ModelCommand.class, ScaleCommand.class})
+/** {@code udckpt bench}: what is written in Java; other benchmarks are scripts (scripts/bench.sh). */
+@Command(name = "udckpt bench", mixinStandardHelpOptions = true, description = "Benchmarks, and what follows from them.",
+        subcommands = {RunCommand.class, ReportCommand.class, MicroCommand.class, ModelCommand.class, ScaleCommand.class})
 public final class Bench implements Runnable {
     @Spec
     private CommandSpec spec;
@@ -25,6 +29,7 @@ public final class Bench implements Runnable {
     /** The exit code. */
     static int run(String... arguments) {
         return new CommandLine(new Bench())
+                .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((exception, command, _) -> {
                     Failure failure = Failure.of(command.getCommandName(), exception);
                     Messages.error(failure.getMessage(), failure);

@@ -1,0 +1,55 @@
+package org.udckpt.bench.micro;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.job.report.Failure;
+
+class ComparisonTest {
+    @TempDir
+    Path directory;
+
+    private static boolean isWorse(Score now, Score before) {
+        return new Comparison(0.1).of(List.of(now), List.of(before)).getFirst().isWorse();
+    }
+
+    @Test
+    void timesAreWorseAboveTheThresholdAndTheNoise() {
+        assertTrue(isWorse(new Score("a", 120, 5, "ns"), new Score("a", 100, 5, "ns")));
+        assertEquals(false, isWorse(new Score("a", 108, 1, "ns"), new Score("a", 100, 1, "ns")), "within the threshold");
+        assertEquals(false, isWorse(new Score("a", 120, 15, "ns"), new Score("a", 100, 10, "ns")), "within the errors");
+        assertEquals(false, isWorse(new Score("a", 50, 1, "ns"), new Score("a", 100, 1, "ns")), "better");
+        assertEquals(false, isWorse(new Score("b", 500, 1, "ns"), new Score("a", 100, 1, "ns")), "another one");
+    }
+
+    @Test
+    void ofInstructionsAHalfPercentIsWorse() {
+        assertTrue(isWorse(new Score("a", 363, 0, "instructions"), new Score("a", 360.62, 0, "instructions")));
+        assertEquals(false, isWorse(new Score("a", 361, 0, "instructions"), new Score("a", 360.62, 0, "instructions")));
+    }
+
+    @Test
+    void theCommittedCountsAreRead() throws Exception {
+        List<Score> counts = InstructionCounts.of(Files.readAllLines(Path.of(System.getProperty("udckpt.root"), "results/overhead.txt")));
+        assertTrue(counts.size() >= 24, counts.toString());
+        assertTrue(counts.stream().anyMatch(score -> score.name().equals("verbs level: one send (post_send)") && score.value() > 0), counts.toString());
+        assertTrue(counts.stream().anyMatch(score -> score.name().equals("reliable connections: restarted: one receive")), counts.toString());
+        assertEquals(counts.size(), counts.stream().map(Score::name).distinct().count());
+    }
+
+    @Test
+    void scoresComeBack() throws Exception {
+        Path file = directory.resolve("micro.csv");
+        List<Score> scores = List.of(new Score("AddressMapBenchmark.lookUp", 12.5, 0.25, "ns/op"));
+        ScoreFile.write(file, scores);
+        assertEquals(scores, ScoreFile.read(file));
+        Files.writeString(file, "name,value,error,unit\nx,y,z,ns\n");
+        assertTrue(assertThrows(Failure.class, () -> ScoreFile.read(file)).getMessage().contains("micro.csv:2"));
+    }
+}
