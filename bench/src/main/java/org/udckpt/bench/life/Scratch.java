@@ -9,6 +9,8 @@ import org.udckpt.job.report.Messages;
 
 /** A directory with a short path for what is not kept: it goes when this program ends, and before it the jobs that the program has started. */
 public final class Scratch {
+    private static volatile boolean ending;
+
     private Scratch() {}
 
     public static Path create(String name) throws IOException {
@@ -17,8 +19,14 @@ public final class Scratch {
         return scratch;
     }
 
+    /** Whether this program is being ended: then a job that fails was ended with it, and says nothing. */
+    public static boolean isEnding() {
+        return ending;
+    }
+
     /** Whoever ends this program ends the jobs that it runs: udckpt passes the signal on. */
     private static void end(Path scratch) {
+        ending = true;
         List<ProcessHandle> children = ProcessHandle.current().children().toList();
         children.forEach(ProcessHandle::destroy);
         children.forEach(child -> child.onExit().completeOnTimeout(child, 10, TimeUnit.SECONDS).join());

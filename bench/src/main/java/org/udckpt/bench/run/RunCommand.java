@@ -83,7 +83,7 @@ public final class RunCommand implements Callable<Integer> {
             if (seed == null) {
                 seed = System.nanoTime() & 0xffff_ffffL;
             }
-            cells(); // what cannot be run is said before anything is made
+            plan(); // what cannot be run is said before anything is made
             List<String> all = spec.commandLine().getParseResult().originalArgs();
             List<String> arguments = new ArrayList<>(all.subList(1, all.size())); // the first is 'run'
             arguments.addAll(seedGiven(arguments) ? List.of() : List.of("--seed", seed.toString()));
@@ -108,9 +108,13 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     private int measure(RunDirectory directory) throws IOException, InterruptedException {
-        Plan plan = new Plan(cells(), modes(), quick ? 0 : warmUps, quick ? 1 : repeats, seed);
+        Plan plan = plan();
         Messages.info("seed " + seed + "; results in " + directory.work().getParent());
         return new Session(plan, directory, root, Duration.ofMillis(Math.round(limit * 1000)), Optional.ofNullable(device)).run() ? ExitCode.DONE.value() : NOT_RIGHT;
+    }
+
+    private Plan plan() throws IOException {
+        return new Plan(cells(), modes(), quick ? 0 : warmUps, quick ? 1 : repeats, seed);
     }
 
     private List<Cell> cells() throws IOException {

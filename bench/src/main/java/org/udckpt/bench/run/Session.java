@@ -10,6 +10,8 @@ import org.udckpt.bench.life.Place;
 import org.udckpt.bench.life.Scratch;
 import org.udckpt.bench.life.SessionGroups;
 import org.udckpt.bench.measured.Row;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 
 /** Makes the measurements of a plan that are not made yet. */
@@ -49,6 +51,9 @@ final class Session {
                 progress.begin(i);
                 long start = System.nanoTime();
                 List<Row> rows = laboratory.measure(trial);
+                if (Scratch.isEnding()) {
+                    throw new Failure(ExitCode.BUSY, "interrupted; --resume " + directory.work().getParent() + " goes on");
+                }
                 progress.end(i, rows, System.nanoTime() - start);
                 if (!trial.isWarmUp()) {
                     directory.finish(trial, rows);
