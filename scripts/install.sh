@@ -17,6 +17,7 @@ install_below() {
     trap "rm -rf '$next'" EXIT
     mkdir -p "$next/java" "$next/scripts"
     install -m 755 "$native/libudckpt.so" "$native/libudckpt-agent.so" "$native/libdisni.so" "$native/udckpt-shepherd" "$next"
+    ! [ -x "$native/udckpt-pmix" ] || install -m 755 "$native/udckpt-pmix" "$next" # where libpmix is
     install -m 644 "$root"/job/target/*.jar "$root"/job/target/lib/*.jar "$next/java"
     install -m 644 "$root"/scripts/{say,jdk,java,installed}.sh "$next/scripts"
     needed_flags >"$next/jvm-flags"

@@ -67,8 +67,8 @@ install_jdk() {
 # nwchem-mpich recommends nothing that we need but brings Open MPI's mpiexec and mpicc along.
 install_nwchem() { install_beside_mpich nwchem-mpich; }
 
-# For the tests of its launcher (mpirun.openmpi).
-install_openmpi() { install_beside_mpich openmpi-bin libopenmpi-dev; }
+# For the tests of its launcher (mpirun.openmpi) and of ours for its ranks (udckpt-pmix).
+install_openmpi() { install_beside_mpich openmpi-bin libopenmpi-dev libpmix-dev; }
 
 # Fortran coarrays over both MPIs, for the tests of process trees: 1 MB to fetch, 17 MB on the disk (most of it tests of their own).
 install_coarrays() { install_beside_mpich libcoarrays-mpich-dev libcoarrays-openmpi-dev; }

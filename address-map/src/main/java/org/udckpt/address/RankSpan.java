@@ -27,6 +27,11 @@ public record RankSpan(int first, int count, int total) {
         return new RankSpan(0, ranks, ranks);
     }
 
+    /** The first rank alone, which stands for all of them: still that of an agent with all, or that of one of several. */
+    public RankSpan leader() {
+        return isAll() ? all(1) : new RankSpan(first, 1, total);
+    }
+
     /** Whether the job has no ranks elsewhere. */
     public boolean isAll() {
         return count == total;

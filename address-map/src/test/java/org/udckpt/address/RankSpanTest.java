@@ -42,6 +42,13 @@ class RankSpanTest {
     }
 
     @Test
+    void theFirstStandsForAllOfItsAgent() {
+        assertEquals(new RankSpan(4, 1, 10), agents.get(2).leader());
+        assertEquals(RankSpan.all(1), RankSpan.all(10).leader(), "nobody is elsewhere");
+        assertFalse(agents.getFirst().leader().isAll());
+    }
+
+    @Test
     void numbersHave24Bits() {
         RankSpan span = new RankSpan(999_990, 10, 1_000_000);
         assertTrue(span.owns(15_999_999));

@@ -74,7 +74,7 @@ public final class Job implements AutoCloseable {
         this.facts = facts;
         this.terminal = around.terminal();
         this.addresses = map;
-        this.ranks = new RankTable(facts.span(), this::killRanks, (code, why) -> endListener.ends(code, why));
+        this.ranks = new RankTable(facts.roots(), this::killRanks, (code, why) -> endListener.ends(code, why));
         this.runtime = RuntimeDirectory.create(settings, around.runtime());
         closers.add(runtime::delete);
         try {
@@ -103,7 +103,7 @@ public final class Job implements AutoCloseable {
     private int reservedNumbers() {
         return switch (facts.launch()) {
             case RANKS -> facts.span().total();
-            case TREE -> 0;
+            case PMIX, TREE -> 0;
         };
     }
 
@@ -136,8 +136,8 @@ public final class Job implements AutoCloseable {
 
     private PmiServer openPmi(PmiState state) throws IOException {
         return state != null
-                ? PmiServer.restore(runtime.pmiSocket(), facts.span(), state, pmiListener())
-                : PmiServer.start(runtime.pmiSocket(), "kvs_" + facts.name(), facts.span(), ProcessMapping.format(facts.layout().ranksPerHost()), pmiListener());
+                ? PmiServer.restore(runtime.pmiSocket(), facts.roots(), state, pmiListener())
+                : PmiServer.start(runtime.pmiSocket(), "kvs_" + facts.name(), facts.roots(), ProcessMapping.format(facts.layout().ranksPerHost()), pmiListener());
     }
 
     private PmiListener pmiListener() {

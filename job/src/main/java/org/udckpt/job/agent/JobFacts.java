@@ -5,6 +5,8 @@ import java.util.List;
 import org.udckpt.address.RankSpan;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.Launch;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
 
 /**
  * What does not change while a job lives.
@@ -19,7 +21,16 @@ import org.udckpt.job.launch.Launch;
  */
 public record JobFacts(String name, Path imageDirectory, Launch launch, HostLayout layout, RankSpan span, List<String> command, int generation, String namedRuntime) {
     public JobFacts {
-        layout.hosts(span); // which refuses what does not fit
+        int hosts = layout.hosts(span).size(); // which refuses what does not fit
+        if (launch == Launch.PMIX && hosts > 1) {
+            throw new Failure(ExitCode.USAGE, "--hosts " + layout.format() + ": a launcher of Open MPI's ranks (--mpi pmix) has those of one host, and this agent has " + hosts
+                    + ": give --starter local, which makes an agent for each");
+        }
+    }
+
+    /** The ranks that the agent starts itself. */
+    public RankSpan roots() {
+        return launch.roots(span);
     }
 
     /** The same of a job whose processes name this runtime directory. */

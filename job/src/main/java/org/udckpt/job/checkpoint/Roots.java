@@ -33,7 +33,7 @@ final class Roots {
                 }
             }
             roots.add(new CaptureRequest.Root(rank.rank(), rank.hostPid(), own.ownedDescriptors(), own.ownedRanges(), own.controlDescriptor(),
-                    CaptureRequest.NONE, descendants, launch == Launch.TREE));
+                    CaptureRequest.NONE, descendants, launch != Launch.RANKS));
         }
         return roots;
     }

@@ -30,7 +30,7 @@ record NewJob(Settings settings, Installation installation, String name, Path im
     /** Runs it from its beginning; its exit code. */
     int run() throws InterruptedException {
         if (nodes.isPresent()) {
-            NodeJob job = new NodeJob(name, 0, units(), nodes.get().fanOut(), Path.of("").toAbsolutePath().toString(), command, environment, null);
+            NodeJob job = new NodeJob(name, 0, launch, units(), nodes.get().fanOut(), Path.of("").toAbsolutePath().toString(), command, environment, null);
             return Lives.run(settings, images, () -> SeveralNodes.start(settings, installation, nodes.get().starter(), job, images, "kvs_" + name));
         }
         return Lives.run(settings, images, () -> new OneNode(settings, installation, FirstLife.start(settings, installation, name, launch, layout, command, environment)));

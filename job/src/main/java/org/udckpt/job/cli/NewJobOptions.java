@@ -46,6 +46,9 @@ final class NewJobOptions {
     @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts on this machine, or with --starter real ones, and their ranks")
     private String hosts;
 
+    @picocli.CommandLine.Option(names = "--mpi", paramLabel = "pmi1|pmix", description = "how ranks find each other: pmi1 (MPICH and relatives; the default) or pmix (Open MPI)")
+    private String mpi;
+
     @Mixin
     private NodesOptions nodes;
 
@@ -81,7 +84,7 @@ final class NewJobOptions {
         if (several.isPresent() && hosts == null) {
             throw new Failure(ExitCode.USAGE, "--starter: give --hosts too, the hosts and how many ranks each has: --hosts n1:32,n2:32");
         }
-        Launch launch = Launch.of(ranks, hosts);
+        Launch launch = launch();
         HostLayout layout = several.isPresent() ? HostLayout.ofAgents(hosts, ranks) : HostLayout.parse(hosts, ranks);
         Map<String, String> environment = RawText.environment();
         Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"), launch);
@@ -97,6 +100,20 @@ final class NewJobOptions {
         Path images = FirstLife.imageDirectory(settings, jobName);
         Tiers.of(settings).ifPresent(tiers -> ImageRoom.check(tiers.slow().path(), true));
         ImageRoom.check(images, !settings.text(Option.TIERS).isEmpty() || !settings.text(Option.DIR).isEmpty() || !(Interval.of(settings) instanceof Interval.Never));
-        return new NewJob(settings, Installation.find(settings), jobName, images, launch, layout, command, environment, several);
+        Installation installation = Installation.find(settings);
+        if (launch == Launch.PMIX) {
+            installation.pmixLauncher();
+        }
+        return new NewJob(settings, installation, jobName, images, launch, layout, command, environment, several);
+    }
+
+    private Launch launch() {
+        if (mpi != null && !mpi.equals("pmi1") && !mpi.equals("pmix")) {
+            throw new Failure(ExitCode.USAGE, "--mpi " + mpi + ": give pmi1 or pmix");
+        }
+        if (mpi != null && ranks == null && hosts == null) {
+            throw new Failure(ExitCode.USAGE, "--mpi " + mpi + " is of ranks that udckpt starts: give -n or --hosts too");
+        }
+        return Launch.of(ranks, hosts, "pmix".equals(mpi));
     }
 }

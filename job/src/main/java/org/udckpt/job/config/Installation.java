@@ -34,6 +34,15 @@ public record Installation(Path library, Path shepherd, Path agentLibrary, Path 
         return new Installation(library, shepherd, agentLibrary, directory);
     }
 
+    /** Starts Open MPI ranks; built only where libpmix is. @throws Failure 69 where it is not */
+    public Path pmixLauncher() {
+        Path launcher = directory.resolve("udckpt-pmix");
+        if (!Files.isExecutable(launcher)) {
+            throw new Failure(ExitCode.UNSUPPORTED, launcher + ", which starts ranks for --mpi pmix, is missing: install libpmix's headers (Debian: libpmix-dev) and build again");
+        }
+        return launcher;
+    }
+
     private static Path besideClasses() {
         Path start;
         try {

@@ -2,11 +2,14 @@ package org.udckpt.job.launch;
 
 import java.util.Locale;
 import java.util.Map;
+import org.udckpt.address.RankSpan;
 
 /** Who starts the job's processes: docs/process-trees.md. */
 public enum Launch {
     /** udckpt, as mpiexec does: so many processes of one program, which find each other through it (PMI-1). */
     RANKS,
+    /** udckpt too, but for each host one process, {@code udckpt-pmix}, which starts its ranks and by which they find each other (PMIx): docs/nodes.md, Open MPI. */
+    PMIX,
     /** The program itself, as from a shell: a launcher with its daemons and ranks, a script, a single process. */
     TREE;
 
@@ -20,11 +23,24 @@ public enum Launch {
 
     /** By the labels of an image; those that were made before trees could be told have none. */
     public static Launch ofLabels(Map<String, String> labels) {
-        return TREE.word().equals(labels.get(LABEL)) ? TREE : RANKS;
+        for (Launch launch : values()) {
+            if (launch.word().equals(labels.get(LABEL))) {
+                return launch;
+            }
+        }
+        return RANKS;
     }
 
-    /** What {@code run} was asked for: whoever gives a number of ranks, or hosts for them, wants ranks. */
-    public static Launch of(Integer ranks, String hosts) {
-        return ranks == null && hosts == null ? TREE : RANKS;
+    /** What {@code run} was asked for: whoever gives a number of ranks, or hosts for them, wants ranks. @param pmix how they are to find each other */
+    public static Launch of(Integer ranks, String hosts, boolean pmix) {
+        return ranks == null && hosts == null ? TREE : pmix ? PMIX : RANKS;
+    }
+
+    /** Which of an agent's ranks it starts itself, and is PMI-1's server of: the others are below one of them. */
+    public RankSpan roots(RankSpan span) {
+        return switch (this) {
+            case RANKS, TREE -> span;
+            case PMIX -> span.leader();
+        };
     }
 }

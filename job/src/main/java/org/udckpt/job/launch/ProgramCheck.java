@@ -94,7 +94,14 @@ public final class ProgramCheck {
             throw new Failure(ExitCode.UNSUPPORTED, "program " + path + " is for another architecture (e_machine " + elf.machine() + "); udckpt supports x86-64 programs");
         }
         switch (launch) {
-            case RANKS -> checkRank(path, elf);
+            case RANKS -> {
+                requireDynamic(path, elf);
+                refuseOpenMpi(path, elf);
+            }
+            case PMIX -> {
+                requireDynamic(path, elf);
+                refuseMpich(path, elf);
+            }
             case TREE -> {
                 if (elf.interpreter() == null) {
                     Messages.warn("program " + path + " is statically linked, so libudckpt.so is not in it: memory, threads and descriptors are saved, verbs are not;"
@@ -104,14 +111,23 @@ public final class ProgramCheck {
         }
     }
 
-    private static void checkRank(Path path, ElfFile elf) {
+    private static void requireDynamic(Path path, ElfFile elf) {
         if (elf.interpreter() == null) {
             throw new Failure(ExitCode.UNSUPPORTED, "program " + path + " is statically linked: libudckpt.so cannot be preloaded into it; link it dynamically,"
                     + " or, where it uses no verbs, run it without -n");
         }
+    }
+
+    private static void refuseOpenMpi(Path path, ElfFile elf) {
         if (elf.needed().contains("libmpi.so.40")) {
-            throw new Failure(ExitCode.UNSUPPORTED, "program " + path + " is linked to Open MPI (libmpi.so.40), which starts through PMIx; udckpt run speaks PMI-1 only:"
-                    + " start it by its own launcher (udckpt run -- mpirun -n N " + path + "), or build it with MPICH (mpicc.mpich)");
+            throw new Failure(ExitCode.UNSUPPORTED, "program " + path + " is linked to Open MPI (libmpi.so.40), which starts through PMIx, and not through PMI-1:"
+                    + " give --mpi pmix, or on one host start it by its own launcher (udckpt run -- mpirun -n N " + path + ")");
+        }
+    }
+
+    private static void refuseMpich(Path path, ElfFile elf) {
+        if (elf.needed().contains("libmpich.so.12")) {
+            throw new Failure(ExitCode.UNSUPPORTED, "program " + path + " is linked to MPICH (libmpich.so.12), which starts through PMI-1: leave --mpi pmix out");
         }
     }
 

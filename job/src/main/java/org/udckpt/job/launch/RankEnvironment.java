@@ -50,6 +50,7 @@ public final class RankEnvironment {
         all.putIfAbsent("UDCKPT_VIRTUALIZE", "1");
         switch (launch) {
             case RANKS -> putManager(all, rank);
+            case PMIX -> putOpenMpi(all, rank);
             case TREE -> keepLaunchersHome(all); // one in it, if there is one, gives its own to its own ranks
         }
         all.putIfAbsent("UCX_TLS", "ud_verbs,self");
@@ -70,6 +71,18 @@ public final class RankEnvironment {
         all.put("PMI_SIZE", Integer.toString(layout.ranks()));
         all.put("MPI_LOCALNRANKS", Integer.toString(layout.ranksPerHost().get(layout.hostOf(rank))));
         all.put("MPI_LOCALRANKID", Integer.toString(layout.localRank(rank)));
+    }
+
+    /** Of the launcher, which gives its ranks their own. Open MPI is to use UCX on any device, and nothing beside it; PMIx to keep what it knows in memory, without files. */
+    private static void putOpenMpi(Map<String, String> all, int rank) {
+        all.put("PMI_RANK", Integer.toString(rank));
+        // Open MPI 4 takes a process for a singleton unless mpirun has started it or one of the launchers that it knows; of those IBM's (schizo/jsm) is by PMIx alone.
+        all.putIfAbsent("JSM_JSRUN_PORT", "0");
+        all.putIfAbsent("PMIX_MCA_gds", "hash");
+        all.putIfAbsent("OMPI_MCA_pml", "ucx");
+        all.putIfAbsent("OMPI_MCA_pml_ucx_tls", "any");
+        all.putIfAbsent("OMPI_MCA_pml_ucx_devices", "any");
+        all.putIfAbsent("OMPI_MCA_btl", "self");
     }
 
     private void putDevice(Map<String, String> all, int rank) {

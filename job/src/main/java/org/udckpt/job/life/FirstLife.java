@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.RankSpan;
 import org.udckpt.job.agent.Job;
@@ -59,7 +60,8 @@ public final class FirstLife {
             job.attach(Shepherd.start(installation.shepherd(), job.runtime().shepherdSocket(), job.shepherdListener()), installation.agentLibrary());
             ready.accept(job);
             RankEnvironment environments = new RankEnvironment(environment, installation, job.runtime(), facts.launch(), facts.layout(), job.hosts());
-            facts.span().ranks().forEach(rank -> spawn(job, around.directory(), rank, command, environments));
+            List<String> words = words(installation, facts, command);
+            facts.roots().ranks().forEach(rank -> spawn(job, around.directory(), rank, words, environments));
             return job;
         } catch (IOException | RuntimeException e) {
             job.close();
@@ -67,10 +69,18 @@ public final class FirstLife {
         }
     }
 
+    /** What the shepherd executes for each of the {@link JobFacts#roots}. */
+    private static List<String> words(Installation installation, JobFacts facts, List<String> command) {
+        return switch (facts.launch()) {
+            case RANKS, TREE -> command;
+            case PMIX -> Stream.concat(Stream.of(installation.pmixLauncher().toString(), facts.layout().format()), command.stream()).toList();
+        };
+    }
+
     private static void spawn(Job job, Path directory, int rank, List<String> command, RankEnvironment environments) {
         Path file = job.runtime().path().resolve("rank-" + rank);
         String pmi = switch (job.facts().launch()) {
-            case RANKS -> job.runtime().pmiSocket().toString();
+            case RANKS, PMIX -> job.runtime().pmiSocket().toString();
             case TREE -> "";
         };
         new Specification(directory, pmi, rank == 0, command, environments.of(rank)).write(file);

@@ -9,6 +9,7 @@ import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.launch.Launch;
 import org.udckpt.job.launch.RawText;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.Unit;
@@ -59,7 +60,8 @@ record SeveralImage(ImageLocation location, CheckpointReader reader, JobState st
     NodeJob next(Settings settings, int fanOut, String name, Placer place, Relocation moved) throws IOException {
         requireNoTiers(settings);
         List<Unit> placed = place.place(units, ties());
-        NodeJob job = new NodeJob(name == null ? state.row().name() : name, state.row().generation() + 1, placed, fanOut, "/", state.row().words(), RawText.environment(),
+        NodeJob job = new NodeJob(name == null ? state.row().name() : name, state.row().generation() + 1, Launch.ofLabels(reader.manifest().labels()), placed, fanOut, "/",
+                state.row().words(), RawText.environment(),
                 new NodeJob.Image(location.entry().directory().toString(), location.entry().id(), SharedFiles.owners(reader.nodes(), placed, moved), moved));
         requireNames(job);
         return job;

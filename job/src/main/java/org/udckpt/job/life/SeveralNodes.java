@@ -126,7 +126,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         long self = ProcessHandle.current().pid();
         new JobFile(job.name(), images.toString(), job.ranks(), job.command().stream().map(RawText::shown).toList(), self, ProcessTimes.start(self), 0, 0, job.generation()).write(runtime.path());
         JobState state = JobState.of(job.name(), layout(), job.command().stream().map(RawText::shown).toList(), job.generation(), pmiName);
-        Map<String, String> labels = Map.of("job", job.name(), "program", state.row().program(), "generation", Integer.toString(job.generation()), Launch.LABEL, Launch.RANKS.word());
+        Map<String, String> labels = Map.of("job", job.name(), "program", state.row().program(), "generation", Integer.toString(job.generation()), Launch.LABEL, job.launch().word());
         lead = LeadLife.start(settings, starter, job, images, labels, (writer, stops) -> {
             StateTables.write(writer, state);
             StateTables.write(writer, stops);

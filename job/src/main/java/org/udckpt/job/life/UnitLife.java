@@ -21,7 +21,6 @@ import org.udckpt.job.coordinator.Op;
 import org.udckpt.job.coordinator.Request;
 import org.udckpt.job.exchange.News;
 import org.udckpt.job.launch.HostLayout;
-import org.udckpt.job.launch.Launch;
 import org.udckpt.job.launch.RawText;
 import org.udckpt.job.nodes.AgentPart;
 import org.udckpt.job.nodes.NodeAuthority;
@@ -91,7 +90,7 @@ public final class UnitLife implements AgentPart, News.Reader {
     private JobFacts facts() {
         var job = specification.job();
         HostLayout layout = new HostLayout(job.units().stream().map(each -> new HostLayout.Host(each.name(), each.count())).toList());
-        return new JobFacts(job.name(), Path.of(settings.text(Option.DIR)), Launch.RANKS, layout, new RankSpan(unit.first(), unit.count(), job.ranks()),
+        return new JobFacts(job.name(), Path.of(settings.text(Option.DIR)), job.launch(), layout, new RankSpan(unit.first(), unit.count(), job.ranks()),
                 job.command().stream().map(RawText::shown).toList(), job.generation(), null);
     }
 
@@ -196,7 +195,9 @@ public final class UnitLife implements AgentPart, News.Reader {
         requireWays(job);
         job.shepherd().bound();
         job.onEnd((code, why) -> tell(new Note.Ends(code, why)));
-        pmi.serve(job.pmi());
+        if (!job.facts().span().isAll()) { // else nobody is elsewhere
+            pmi.serve(job.pmi());
+        }
     }
 
     /** That the ranks of the job's other hosts can be reached at the addresses that these ones are given. */

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.udckpt.job.launch.Launch;
 import org.udckpt.process.restore.Relocation;
 
 /**
@@ -13,6 +14,7 @@ import org.udckpt.process.restore.Relocation;
  *
  * @param name        the job's
  * @param generation  of its life: 0 for the first one
+ * @param launch      how each agent starts its ranks
  * @param units       all of them, by number; their ranks are the job's without a gap
  * @param fanOut      of the tree, 2 to 32
  * @param directory   the working directory, absolute
@@ -20,7 +22,8 @@ import org.udckpt.process.restore.Relocation;
  * @param environment the user's
  * @param image       what it is restored from; null: it is started
  */
-public record NodeJob(String name, int generation, List<Unit> units, int fanOut, String directory, List<String> command, Map<String, String> environment, Image image) {
+public record NodeJob(String name, int generation, Launch launch, List<Unit> units, int fanOut, String directory, List<String> command, Map<String, String> environment,
+        Image image) {
     /** The lead has a connection of each ({@link org.udckpt.job.link.Limits#connections}). */
     private static final int MOST_UNITS = 8_000;
 
@@ -46,7 +49,7 @@ public record NodeJob(String name, int generation, List<Unit> units, int fanOut,
     }
 
     public NodeJob {
-        if (name == null || name.isEmpty() || generation < 0 || fanOut < 2 || fanOut > 32 || command == null || environment == null) {
+        if (name == null || name.isEmpty() || generation < 0 || launch == null || fanOut < 2 || fanOut > 32 || command == null || environment == null) {
             throw new IllegalArgumentException("a job '" + name + "' of generation " + generation + " and fan-out " + fanOut);
         }
         requireAbsolute("the working directory", directory);

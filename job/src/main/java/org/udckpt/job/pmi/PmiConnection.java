@@ -87,7 +87,7 @@ final class PmiConnection {
                 server.setPhase(rank, PmiPhase.FINALISED);
                 send(PmiLine.format("finalize_ack"));
             }
-            case "abort" -> server.listener().aborted(rank, exitCode(line));
+            case "abort" -> server.listener().aborted(speaker(line), exitCode(line));
             case "spawn" -> {
                 skipBlock(line, reader);
                 refuse("MPI_Comm_spawn", "spawn_result");
@@ -161,6 +161,12 @@ final class PmiConnection {
         } else {
             send(PmiLine.format("getbyidx_results", "rc", "-2", "reason", "no_more_keyvals"));
         }
+    }
+
+    /** A launcher speaks for the ranks below it. */
+    private int speaker(PmiLine line) {
+        String text = line.arguments().getOrDefault("rank", "");
+        return text.matches("\\d{1,8}") ? Integer.parseInt(text) : rank;
     }
 
     private static int exitCode(PmiLine line) {

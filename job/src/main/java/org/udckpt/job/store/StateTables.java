@@ -17,6 +17,7 @@ import org.udckpt.image.read.NodeReader;
 import org.udckpt.image.write.CheckpointWriter;
 import org.udckpt.image.write.NodeWriter;
 import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.launch.Launch;
 import org.udckpt.job.pmi.PmiState;
 
 /**
@@ -122,7 +123,7 @@ public final class StateTables {
                 case PmiRow.Rank rank -> ranks.add(new PmiState.RankState(rank.rank(), rank.phase(), rank.inBarrier()));
             }
         }
-        checkRanks(job.span(node), ranks, file(node, PMI, own));
+        checkRanks(Launch.ofLabels(node.checkpoint().manifest().labels()).roots(job.span(node)), ranks, file(node, PMI, own));
         return new PmiState(job.row().pmiName(), pairs, List.copyOf(ranks));
     }
 

@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.coordinator.Op;
 import org.udckpt.job.coordinator.Outcome;
+import org.udckpt.job.launch.Launch;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.tree.Tally;
@@ -35,7 +36,7 @@ public final class AskingLead implements LeadPart {
         }
         Map<String, String> environment = System.getenv().entrySet().stream().filter(entry -> entry.getKey().startsWith("TEST_"))
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
-        NodeJob job = new NodeJob("test", 0, units, Integer.parseInt(arguments[1]), "/tmp", List.of("true"), environment, null);
+        NodeJob job = new NodeJob("test", 0, Launch.RANKS, units, Integer.parseInt(arguments[1]), "/tmp", List.of("true"), environment, null);
         AskingLead lead = new AskingLead();
         try (LeadNodes nodes = LeadNodes.start(Settings.load().checked(), Starter.parse(arguments[0], System.getenv()), job, TIMING, lead)) {
             lead.run(nodes);

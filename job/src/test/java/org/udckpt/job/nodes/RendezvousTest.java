@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.coordinator.Request;
+import org.udckpt.job.launch.Launch;
 import org.udckpt.job.link.Endpoint;
 import org.udckpt.job.link.JobCredential;
 import org.udckpt.job.link.Limits;
@@ -44,7 +45,7 @@ class RendezvousTest {
         final Rendezvous rendezvous;
 
         Lead(int units) throws IOException {
-            job = new NodeJob("job", 0, IntStream.range(0, units).mapToObj(unit -> new Unit("h" + unit, "localhost", unit, 1)).toList(), 3, "/", List.of("true"), Map.of(), null);
+            job = new NodeJob("job", 0, Launch.RANKS, IntStream.range(0, units).mapToObj(unit -> new Unit("h" + unit, "localhost", unit, 1)).toList(), 3, "/", List.of("true"), Map.of(), null);
             CompletableFuture<Rendezvous> made = new CompletableFuture<>();
             endpoint = new Endpoint(0, job.nodes(), new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), credential, new org.udckpt.job.link.Inbox() {
                 @Override

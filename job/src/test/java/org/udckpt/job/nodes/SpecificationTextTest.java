@@ -14,6 +14,7 @@ import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.Test;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
+import org.udckpt.job.launch.Launch;
 import org.udckpt.job.link.JobCredential;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
@@ -29,7 +30,7 @@ class SpecificationTextTest {
     private final JobCredential credential = JobCredential.generate();
 
     private static NodeJob job() {
-        return new NodeJob("job", 3, List.of(new Unit("a", "host1", 0, 2), new Unit("b", "host2.example", 2, 1)), 16, "/home/" + LATIN, List.of("./app", LATIN, OTHERS, ""),
+        return new NodeJob("job", 3, Launch.PMIX, List.of(new Unit("a", "host1", 0, 2), new Unit("b", "host2.example", 2, 1)), 16, "/home/" + LATIN, List.of("./app", LATIN, OTHERS, ""),
                 Map.of("PATH", "/bin", "ODD", LATIN + OTHERS), new NodeJob.Image("/images/" + LATIN, 7, Map.of("/shared/" + LATIN, 1),
                         new Relocation(List.of(new Relocation.Move("/old", "/new/" + LATIN)), "/new")));
     }
@@ -117,8 +118,8 @@ class SpecificationTextTest {
     void aJobsUnitsHaveItsRanksWithoutAGap() {
         assertEquals(3, job().ranks());
         assertEquals(3, job().nodes());
-        assertThrows(IllegalArgumentException.class, () -> new NodeJob("job", 0, List.of(), 16, "/", List.of("a"), Map.of(), null));
-        assertThrows(IllegalArgumentException.class, () -> new NodeJob("job", 0, List.of(new Unit("a", "h", 1, 1)), 16, "/", List.of("a"), Map.of(), null));
+        assertThrows(IllegalArgumentException.class, () -> new NodeJob("job", 0, Launch.RANKS, List.of(), 16, "/", List.of("a"), Map.of(), null));
+        assertThrows(IllegalArgumentException.class, () -> new NodeJob("job", 0, Launch.RANKS, List.of(new Unit("a", "h", 1, 1)), 16, "/", List.of("a"), Map.of(), null));
         assertThrows(IllegalArgumentException.class, () -> new Unit("a", "-oProxyCommand=evil", 0, 1));
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Map;
+import org.udckpt.job.launch.Launch;
 import org.junit.jupiter.api.Test;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
@@ -13,7 +14,7 @@ import org.udckpt.job.report.Failure;
 /** The commands that starters come to; NodesTest runs them. */
 class StarterTest {
     private static final List<String> AGENT = List.of("/opt/udckpt", "agent");
-    private static final NodeJob JOB = new NodeJob("job", 0, List.of(new Unit("a", "n2", 0, 2), new Unit("b", "n1", 2, 1), new Unit("c", "n2", 3, 1)), 16, "/", List.of("app"), Map.of(), null);
+    private static final NodeJob JOB = new NodeJob("job", 0, Launch.RANKS, List.of(new Unit("a", "n2", 0, 2), new Unit("b", "n1", 2, 1), new Unit("c", "n2", 3, 1)), 16, "/", List.of("app"), Map.of(), null);
 
     private static List<String> commands(String starter) {
         return Starter.parse(starter, Map.of("SLURM_JOB_ID", "7")).commands(JOB, AGENT).stream().map(StartCommand::shown).toList();

@@ -1,0 +1,102 @@
+package org.udckpt.job.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.udckpt.job.hosts.HostLab;
+
+/** Open MPI's ranks on several hosts, each of which has a launcher of udckpt's for them ({@code --mpi pmix}). */
+@Timeout(300)
+class OpenMpiHostsTest {
+    private static final int SECONDS = 120;
+
+    @BeforeEach
+    void possible() {
+        assumeTrue(HostLab.missing().isEmpty(), HostLab.missing().orElse(""));
+        assertTrue(Files.isExecutable(CommandLine.artifact("udckpt-pmix")), "not built for want of libpmix-dev"); // which the test command installs
+    }
+
+    private static Path program(String name) {
+        return CommandLine.artifact("programs/openmpi/" + name);
+    }
+
+    private static String[] words(String[] options, String... more) {
+        return Stream.concat(Stream.of(options), Stream.of(more)).toArray(String[]::new);
+    }
+
+    private static String[] solver(String... options) {
+        return words(words(options, "--mpi", "pmix", "--"), program("stencil_cg").toString(), "--grid", "8", "--solves", "40", "--ballast", "2");
+    }
+
+    private static Process local(SeveralHosts hosts, String name, String... program) throws Exception {
+        return hosts.command(name, words(new String[] {"run", "--starter", "local", "--hosts", "a:2,b:2", "--mpi", "pmix", "--"}, program));
+    }
+
+    @Test
+    void fourRanksOfTwoHostsGoOnOnTwoOthersAndOnOne() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(5)) {
+            String images = hosts.directory.resolve("images").toString();
+            assertEquals(0, hosts.end("alone", hosts.command("alone", solver("run", "--starter", "local", "--hosts", "a:2,b:2")), SECONDS), () -> hosts.text("alone"));
+            List<String> whole = hosts.lines("alone");
+
+            Process first = hosts.several("first", "run", solver("--name", "job", "--dir", images, "--hosts", hosts.hosts(2, 2, 3)));
+            hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
+            assertEquals(2, hosts.pids(2, "stencil_cg").size());
+            assertEquals(1, hosts.pids(3, "udckpt-pmix").size());
+            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
+            assertEquals(0, hosts.run("inspect", SECONDS, "inspect", images), () -> hosts.text("inspect"));
+            assertTrue(hosts.output("inspect").contains("rank 3") && !hosts.output("inspect").contains("MPI rank"), () -> hosts.text("inspect"));
+            hosts.crash(2, 3);
+            assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
+
+            Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(0, 4, 5), images);
+            hosts.await("the job's output", "second", () -> hosts.output("second").contains("iteration"));
+            assertEquals(2, hosts.pids(5, "stencil_cg").size());
+            assertEquals(0, hosts.run("again", SECONDS, "checkpoint", "job", "--then", "kill"), () -> hosts.text("again") + hosts.text("second"));
+            hosts.assertEnds(0, "second", second, SECONDS);
+            assertEquals(Set.of(), hosts.programs(5));
+
+            Process third = hosts.several("third", "restart", "--hosts", hosts.hosts(0, 3), images);
+            hosts.assertEnds(0, "third", third, SECONDS);
+            List<String> end = hosts.lines("third");
+            assertEquals(whole.subList(whole.size() - end.size(), whole.size()), end);
+            assertTrue(end.getLast().startsWith("checksum"), end.getLast());
+            hosts.good();
+        }
+    }
+
+    /** As MPICH's ranks, which EndingsTest compares with mpiexec; Open MPI's MPI_Abort and exit without MPI_Finalize come by other ways. */
+    @ParameterizedTest
+    @CsvSource({"well,0", "codes,7", "abort,7", "leave,3", "segv,11"})
+    void endsAsMpichsRanks(String how, int code) throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(1)) {
+            hosts.assertEnds(code, how, local(hosts, how, program("endings").toString(), how), SECONDS);
+            List<String> ranks = Stream.of(0, 1, 2, 3).map(rank -> "rank " + rank + " of 4, sum 6").toList();
+            assertEquals(ranks, hosts.lines(how).stream().filter(line -> line.startsWith("rank ")).sorted().toList());
+            assertTrue(Set.of("well", "codes").contains(how) || hosts.errors(how).contains("rank 1 aborted the job with code " + code), () -> hosts.text(how));
+            hosts.good();
+        }
+    }
+
+    @Test
+    void eachProgramByItsOwnInterface() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(1)) {
+            hosts.assertEnds(69, "mpich", local(hosts, "mpich", CommandLine.artifact("programs/stencil_cg").toString()), SECONDS);
+            assertTrue(hosts.errors("mpich").contains("leave --mpi pmix out"), () -> hosts.text("mpich"));
+            hosts.assertEnds(69, "open", hosts.command("open", "run", "-n", "2", "--", program("stencil_cg").toString()), SECONDS);
+            assertTrue(hosts.errors("open").contains("--mpi pmix"), () -> hosts.text("open"));
+            hosts.good();
+        }
+    }
+}

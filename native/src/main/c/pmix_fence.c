@@ -1,0 +1,123 @@
+/*
+ * Fences over all units, by PMI-1: each unit puts what its ranks have contributed, in pieces, and after the barrier gets that of all others. A thread
+ * does one after the other: the order of fences of all ranks is the same everywhere, since each rank has it.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmix_launcher.h"
+
+enum { KEY_MOST = 64, LENGTH_DIGITS = 8 }; /* a unit's first piece begins with the number of its bytes, in hex as all that follows */
+
+struct fence {
+  struct fence *next;
+  bool collects;
+  char *data;
+  size_t size;
+  pmix_modex_cbfunc_t answer;
+  void *answer_data;
+};
+
+static const struct layout *layout;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t entered = PTHREAD_COND_INITIALIZER;
+static struct fence *first, **last = &first;
+static int number; /* of the fence: part of its keys, which PMI-1 has put once only */
+
+static void key_of(char *key, int unit, int piece) { snprintf(key, KEY_MOST, "pmix-%d-%d-%d", number, unit, piece); }
+
+static void put_all(int unit, const char *data, size_t size) {
+  char *value = malloc(pmi1_value_most() + 1), key[KEY_MOST];
+  if (!value) die("out of memory");
+  if (size > 0xffffffff) die("the ranks of %s have %zu bytes for the others", layout->own->name, size);
+  size_t used = snprintf(value, pmi1_value_most() + 1, "%0*zx", LENGTH_DIGITS, size), at = 0;
+  for (int piece = 0; piece == 0 || at < size; piece++, used = 0) {
+    for (; at < size && used + 2 <= pmi1_value_most(); at++) used += snprintf(value + used, 3, "%02x", (unsigned char)data[at]);
+    key_of(key, unit, piece);
+    pmi1_put(key, value);
+  }
+  free(value);
+}
+
+static int digit(char c) {
+  int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  if (value < 0) die("'%c' is no hexadecimal digit, in another unit's data", c);
+  return value;
+}
+
+/* Appends another unit's data. */
+static void get_all(int unit, FILE *out) {
+  char *value = malloc(pmi1_value_most() + 1), key[KEY_MOST], digits[LENGTH_DIGITS + 1] = "";
+  if (!value) die("out of memory");
+  size_t size = 0, at = 0;
+  for (int piece = 0; piece == 0 || at < size; piece++) {
+    key_of(key, unit, piece);
+    pmi1_get(key, value);
+    const char *hex = value;
+    if (piece == 0) {
+      if (strlen(value) < LENGTH_DIGITS) die("%s has no length", key);
+      size = strtoul(memcpy(digits, value, LENGTH_DIGITS), NULL, 16);
+      hex += LENGTH_DIGITS;
+    }
+    size_t before = at;
+    for (; at < size && hex[0]; hex += 2, at++) fputc(digit(hex[0]) << 4 | digit(hex[1]), out);
+    if (piece > 0 && at == before) die("%s is empty", key);
+  }
+  free(value);
+}
+
+static void run(struct fence *fence) {
+  char *all = NULL;
+  size_t size = 0;
+  if (fence->collects) {
+    FILE *out = open_memstream(&all, &size);
+    if (!out) die("out of memory");
+    put_all((int)(layout->own - layout->units), fence->data, fence->size);
+    pmi1_barrier();
+    for (int unit = 0; unit < layout->count; unit++) {
+      if (&layout->units[unit] == layout->own) fwrite(fence->data, 1, fence->size, out);
+      else get_all(unit, out);
+    }
+    if (fclose(out)) die("out of memory");
+    number++;
+  } else {
+    pmi1_barrier();
+  }
+  fence->answer(PMIX_SUCCESS, all, size, fence->answer_data, free, all);
+}
+
+static void *serve(void *nothing) {
+  for (;;) {
+    pthread_mutex_lock(&lock);
+    while (!first) pthread_cond_wait(&entered, &lock);
+    struct fence *fence = first;
+    if (!(first = fence->next)) last = &first;
+    pthread_mutex_unlock(&lock);
+    run(fence);
+    free(fence->data);
+    free(fence);
+  }
+  return nothing;
+}
+
+void fence_start(const struct layout *of) {
+  layout = of;
+  pthread_t thread;
+  int error = pthread_create(&thread, NULL, serve, NULL);
+  if (error) die("a thread for fences: %s", strerror(error));
+}
+
+void fence_enter(bool collects, const char *data, size_t size, pmix_modex_cbfunc_t answer, void *answer_data) {
+  struct fence *fence = malloc(sizeof *fence);
+  char *copy = malloc(size + 1);
+  if (!fence || !copy) die("out of memory");
+  if (size) memcpy(copy, data, size);
+  *fence = (struct fence){NULL, collects, copy, size, answer, answer_data};
+  pthread_mutex_lock(&lock);
+  *last = fence;
+  last = &fence->next;
+  pthread_cond_signal(&entered);
+  pthread_mutex_unlock(&lock);
+}
