@@ -36,7 +36,7 @@ class OpenMpiHostsTest {
     }
 
     private static String[] solver(String... options) {
-        return words(words(options, "--mpi", "pmix", "--"), program("stencil_cg").toString(), "--grid", "8", "--solves", "40", "--ballast", "2");
+        return words(words(options, "--mpi", "pmix", "--"), program("stencil_cg").toString(), "--grid", "8", "--solves", "100", "--ballast", "2");
     }
 
     private static Process local(SeveralHosts hosts, String name, String... program) throws Exception {
@@ -55,10 +55,10 @@ class OpenMpiHostsTest {
             assertEquals(2, hosts.pids(2, "stencil_cg").size());
             assertEquals(1, hosts.pids(3, "udckpt-pmix").size());
             assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
-            assertEquals(0, hosts.run("inspect", SECONDS, "inspect", images), () -> hosts.text("inspect"));
-            assertTrue(hosts.output("inspect").contains("rank 3") && !hosts.output("inspect").contains("MPI rank"), () -> hosts.text("inspect"));
             hosts.crash(2, 3);
             assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
+            assertEquals(0, hosts.run("inspect", SECONDS, "inspect", images), () -> hosts.text("inspect"));
+            assertTrue(hosts.output("inspect").contains("rank 3") && !hosts.output("inspect").contains("MPI rank"), () -> hosts.text("inspect"));
 
             Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(0, 4, 5), images);
             hosts.await("the job's output", "second", () -> hosts.output("second").contains("iteration"));
