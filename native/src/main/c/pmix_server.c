@@ -1,4 +1,5 @@
 /* The PMIx server of the unit's ranks, by libpmix: what it is told of the job, and what it asks of its host, which is this program. */
+#include <pmix.h>
 #include <pmix_server.h>
 #include <stdio.h>
 #include <stdlib.h>

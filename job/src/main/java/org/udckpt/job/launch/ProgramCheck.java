@@ -121,7 +121,7 @@ public final class ProgramCheck {
     private static void refuseOpenMpi(Path path, ElfFile elf) {
         if (elf.needed().contains("libmpi.so.40")) {
             throw new Failure(ExitCode.UNSUPPORTED, "program " + path + " is linked to Open MPI (libmpi.so.40), which starts through PMIx, and not through PMI-1:"
-                    + " give --mpi pmix, or on one host start it by its own launcher (udckpt run -- mpirun -n N " + path + ")");
+                    + " give --mpi pmix, on one host start it by its own launcher (udckpt run -- mpirun -n N " + path + "), or build it with MPICH (mpicc.mpich)");
         }
     }
 
