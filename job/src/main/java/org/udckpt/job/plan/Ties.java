@@ -53,7 +53,8 @@ public record Ties(int ranks, List<Memory> memories, Map<Integer, SortedSet<Inte
         return new Ties(job.span(node).count(), memories(image, processes), lids);
     }
 
-    private static List<Memory> memories(JobImage image, ImageProcesses processes) {
+    /** The largest first. */
+    static List<Memory> memories(JobImage image, ImageProcesses processes) {
         Map<Integer, Integer> rankOf = new HashMap<>();
         image.processes().forEach(process -> processes.rank(process).ifPresent(rank -> rankOf.put(process.pid(), rank)));
         Map<Long, SortedSet<Integer>> users = new HashMap<>();
@@ -82,7 +83,7 @@ public record Ties(int ranks, List<Memory> memories, Map<Integer, SortedSet<Inte
     public String toString() {
         List<String> words = new ArrayList<>(memories.stream().limit(SHOWN).map(Memory::toString).toList());
         if (memories.size() > SHOWN) {
-            words.add((memories.size() - SHOWN) + " more memories are shared");
+            words.add("and " + (memories.size() - SHOWN) + " more of the kind");
         }
         lids.forEach((lid, owners) -> {
             if (owners.size() > 1) {
