@@ -2,6 +2,7 @@ package org.udckpt.job.cli;
 
 import java.util.List;
 import java.util.stream.Collectors;
+import org.udckpt.job.launch.DeviceChoice;
 import org.udckpt.job.plan.Move;
 import org.udckpt.job.plan.RestartPlan;
 import org.udckpt.job.report.Durations;
@@ -18,7 +19,7 @@ final class PlanText {
                 plan.nodes() > 1 ? ", of all " + plan.nodes() + " hosts" : "");
         System.out.printf("job        %s, life %d%n", plan.job(), plan.life());
         for (Move move : plan.moves()) {
-            System.out.printf("%-10s %s%n", move.ranks(), move.from().equals(move.to()) ? "stay on " + move.to() : "from " + move.from() + " to " + move.to());
+            System.out.printf("%-10s %s%n", move.ranks(), move.from().equals(move.to()) ? (move.count() == 1 ? "stays on " : "stay on ") + move.to() : "from " + move.from() + " to " + move.to());
             System.out.printf("           %s -> %s, %s; %d queue pairs get other numbers%n", before(move), after(move), move.device(), move.queuePairs());
         }
         if (plan.files().isEmpty()) {
@@ -34,11 +35,15 @@ final class PlanText {
     }
 
     private static String before(Move move) {
-        return move.lids().isEmpty() ? "no address" : (move.soft() ? "" : "device number ") + lids(move.lids());
+        return move.soft() ? lids(move.lids()) : "a real device's LID";
     }
 
     private static String after(Move move) {
-        return move.newLids().isEmpty() ? "another, which the host chooses" : lids(move.newLids());
+        return switch (move.device()) {
+            case DeviceChoice.SOFT -> move.newLids().isEmpty() ? "another, which the host chooses" : lids(move.newLids());
+            case DeviceChoice.AUTO -> "another, of the device that the host chooses";
+            default -> "the device's own";
+        };
     }
 
     private static String lids(List<Integer> lids) {

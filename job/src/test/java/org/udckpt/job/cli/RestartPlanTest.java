@@ -64,7 +64,7 @@ class RestartPlanTest {
             Files.createFile(directory.resolve("finish"));
             assertEquals(0, second.await(60).code(), () -> text(second));
             String text = good(udckpts, "restart", "--plan", file("images"));
-            assertTrue(text.contains("rank 0     stay on a") && text.contains("LID 0x") && text.contains(log + ": ") && text.endsWith("nothing was started or changed\n"), text);
+            assertTrue(text.contains("rank 0     stays on a") && text.contains("LID 0x") && text.contains(log + ": ") && text.endsWith("nothing was started or changed\n"), text);
             damaged(udckpts);
         }
     }
