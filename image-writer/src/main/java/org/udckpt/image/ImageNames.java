@@ -15,6 +15,8 @@ public final class ImageNames {
     public static final String LOCK = "lock";
     /** A node's tables about its memory: where each piece of memory is, and what the stripe files hold. */
     public static final String CHUNKS = "chunks", BLOCKS = "blocks";
+    /** With what all files of the whole job begin. */
+    public static final String JOB = "job.";
     /** Names that a manifest may list: no separators, no way out of the directory. */
     public static final Pattern FILE = Pattern.compile("(?:node-\\d{4,9}|job)\\.[a-z][a-z0-9-]{0,63}(?:\\.arrow(?:\\.aes)?)?");
     static final Pattern TABLE = Pattern.compile("[a-z][a-z0-9-]{0,63}");
@@ -51,7 +53,7 @@ public final class ImageNames {
     }
 
     public static String jobTable(String table) {
-        return "job." + checked(table) + ".arrow";
+        return JOB + checked(table) + ".arrow";
     }
 
     /** The file that holds a table of an encrypted image: no Arrow tool opens it. */

@@ -5,6 +5,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
@@ -24,6 +25,15 @@ public final class ManifestFile {
      */
     public static Sealed load(Path directory, ImageKey key, StorageIo io) throws IOException {
         return load(directory, one -> alone(one, key, io));
+    }
+
+    /**
+     * As {@link #load}, for who reads only some of its files: of the others, here and in the checkpoints that it is based on, the lengths are not looked at.
+     *
+     * @param wanted says of a file's name whether its length is
+     */
+    public static Sealed load(Path directory, ImageKey key, StorageIo io, Predicate<String> wanted) throws IOException {
+        return load(directory, one -> alone(one, key, io, wanted));
     }
 
     static Sealed load(Path directory, Alone alone) throws IOException {
@@ -47,6 +57,11 @@ public final class ManifestFile {
         return base(directory, base, one -> alone(one, key, io));
     }
 
+    /** As {@link #base}, for who reads only some of its files. */
+    public static Manifest base(Path directory, Manifest.Base base, ImageKey key, StorageIo io, Predicate<String> wanted) throws IOException {
+        return base(directory, base, one -> alone(one, key, io, wanted));
+    }
+
     private static Manifest base(Path directory, Manifest.Base base, Alone alone) throws IOException {
         Path other = directory.resolveSibling(ImageNames.directory(base.id()));
         String needs = "holds what changed since " + other.getFileName() + ", ";
@@ -64,6 +79,10 @@ public final class ManifestFile {
 
     /** As {@link #load}, without a look at what it is based on: enough for one whose blocks a newer one needs. */
     static Sealed alone(Path directory, ImageKey key, StorageIo io) throws IOException {
+        return alone(directory, key, io, file -> true);
+    }
+
+    private static Sealed alone(Path directory, ImageKey key, StorageIo io, Predicate<String> wanted) throws IOException {
         Path file = directory.resolve(ImageNames.MANIFEST);
         Sealed sealed;
         try {
@@ -77,7 +96,9 @@ public final class ManifestFile {
             throw new ImageError.Corrupt(file, -1, "belongs to " + ImageNames.directory(manifest.id()) + ": moved or copied here");
         }
         for (Manifest.FileEntry entry : manifest.files()) {
-            checkLength(directory.resolve(entry.name()), entry.length(), io);
+            if (wanted.test(entry.name())) {
+                checkLength(directory.resolve(entry.name()), entry.length(), io);
+            }
         }
         return sealed;
     }

@@ -50,6 +50,24 @@ public final class CheckpointReader implements Closeable {
         return new CheckpointReader(ImageFiles.open(directory, key, io));
     }
 
+    /**
+     * As {@link #open(Path, ImageKey)}, for the one who needs one node's share of it: whether all files of the others are there, and as long as they should be,
+     * is not looked at before they are read. So the cost of many who each open their own does not grow with the square of their number.
+     *
+     * @throws ImageError.Missing also when there is no node of that index
+     */
+    public static CheckpointReader openNode(Path directory, ImageKey key, StorageIo io, int index) throws IOException {
+        String own = ImageNames.node(index);
+        CheckpointReader reader = new CheckpointReader(ImageFiles.open(directory, key, io, file -> file.startsWith(own) || file.startsWith(ImageNames.JOB)));
+        reader.node(index);
+        return reader;
+    }
+
+    /** As {@link #openNode(Path, ImageKey, StorageIo, int)}, from a directory. */
+    public static CheckpointReader openNode(Path directory, ImageKey key, int index) throws IOException {
+        return openNode(directory, key, LocalStorage.INSTANCE, index);
+    }
+
     /** What the checkpoint consists of. */
     public Manifest manifest() {
         return image.manifest();

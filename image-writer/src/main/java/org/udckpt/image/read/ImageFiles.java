@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.function.Predicate;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
@@ -25,24 +26,31 @@ final class ImageFiles {
     private final ImageKey key;
     private final StorageIo io;
     private final Manifest manifest;
+    private final Predicate<String> wanted;
     private volatile ImageCipher cipher;
 
-    private ImageFiles(Path directory, ImageKey key, StorageIo io, Manifest manifest) {
+    private ImageFiles(Path directory, ImageKey key, StorageIo io, Manifest manifest, Predicate<String> wanted) {
         this.directory = directory;
         this.key = key;
         this.io = io;
         this.manifest = manifest;
+        this.wanted = wanted;
     }
 
     /** Checks the seal and the lengths of all files, also of the checkpoints that this one is based on. */
     static ImageFiles open(Path directory, ImageKey key, StorageIo io) throws IOException {
+        return open(directory, key, io, file -> true);
+    }
+
+    /** The same, of the lengths of the files of which {@code wanted} says so: others' are looked at when they are read. */
+    static ImageFiles open(Path directory, ImageKey key, StorageIo io, Predicate<String> wanted) throws IOException {
         Path absolute = directory.toAbsolutePath().normalize();
-        return new ImageFiles(absolute, key, io, ManifestFile.load(absolute, key, io).manifest());
+        return new ImageFiles(absolute, key, io, ManifestFile.load(absolute, key, io, wanted).manifest(), wanted);
     }
 
     /** A checkpoint that this one is based on, if it is still exactly that; what it is based on itself does not matter. */
     ImageFiles base(Manifest.Base base) throws IOException {
-        return new ImageFiles(directory.resolveSibling(ImageNames.directory(base.id())), key, io, ManifestFile.base(directory, base, key, io));
+        return new ImageFiles(directory.resolveSibling(ImageNames.directory(base.id())), key, io, ManifestFile.base(directory, base, key, io, wanted), wanted);
     }
 
     Path directory() {

@@ -3,6 +3,8 @@ package org.udckpt.job.store;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.udckpt.address.Endpoint;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.read.CheckpointReader;
@@ -10,23 +12,26 @@ import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 
-/**
- * A checkpoint that is looked at: what the agents and the processes were, and their memory where it is asked for.
- *
- * @param location where it was found
- * @param reader checks what it reads
- * @param job what is the whole job's
- * @param nodes by index, at least one
- */
-public record OpenImage(ImageLocation location, CheckpointReader reader, JobState job, List<OpenNode> nodes) implements AutoCloseable {
+/** A checkpoint that is looked at: what the agents and the processes were, and their memory where it is asked for. A node is read when it is asked for. */
+public final class OpenImage implements AutoCloseable {
+    private final ImageLocation location;
+    private final CheckpointReader reader;
+    private final JobState job;
+    /** Those that were asked for. */
+    private final SortedMap<Integer, OpenNode> read = new TreeMap<>();
+
+    private OpenImage(ImageLocation location, CheckpointReader reader, JobState job) {
+        this.location = location;
+        this.reader = reader;
+        this.job = job;
+    }
 
     /** {@code text} is the command line's DIR[/ID]; 66 when there is none, 65 when it is damaged. */
     public static OpenImage open(String text, ImageKey key) {
         ImageLocation location = ImageLocation.find(text, key);
         CheckpointReader reader = location.open(key);
         try {
-            JobState job = StateTables.readJob(reader);
-            return new OpenImage(location, reader, job, read(reader, job));
+            return new OpenImage(location, reader, StateTables.readJob(reader));
         } catch (IOException | RuntimeException e) {
             Failure failure = Failure.of("reading " + location.entry().name(), e);
             try {
@@ -36,6 +41,36 @@ public record OpenImage(ImageLocation location, CheckpointReader reader, JobStat
             }
             throw failure;
         }
+    }
+
+    /** Where it was found. */
+    public ImageLocation location() {
+        return location;
+    }
+
+    /** Checks what it reads. */
+    public CheckpointReader reader() {
+        return reader;
+    }
+
+    /** What is the whole job's. */
+    public JobState job() {
+        return job;
+    }
+
+    /** All of them, by index, at least one. @throws Failure 65 when one is damaged */
+    public synchronized List<OpenNode> nodes() {
+        return reader.nodes().stream().map(this::node).toList();
+    }
+
+    private synchronized OpenNode node(NodeReader node) {
+        return read.computeIfAbsent(node.index(), _ -> {
+            try {
+                return OpenNode.read(node, job);
+            } catch (IOException | RuntimeException e) {
+                throw Failure.of("reading " + name(), e);
+            }
+        });
     }
 
     /** All nodes of a checkpoint. No rank can be on two of them: each has numbers of its own ({@link JobState#span}). */
@@ -53,7 +88,7 @@ public record OpenImage(ImageLocation location, CheckpointReader reader, JobStat
 
     /** Whether its processes are of several hosts, so that one has to say whose pid a pid is. */
     public boolean several() {
-        return nodes.size() > 1;
+        return reader.nodes().size() > 1;
     }
 
     /** Behind a name: {@code  on b (node 1)}; nothing where there is one node only. */
@@ -63,18 +98,19 @@ public record OpenImage(ImageLocation location, CheckpointReader reader, JobStat
 
     /** The ranks that are there, ascending. */
     public List<Integer> ranks() {
-        return nodes.stream().flatMap(node -> node.processes().ranks().stream()).sorted().toList();
+        return nodes().stream().flatMap(node -> node.processes().ranks().stream()).sorted().toList();
     }
 
-    /** Where a rank is; 66 naming the ranks that are there. */
+    /** Where a rank is, without a look at the other nodes; 66 naming the ranks that are there. */
     public OpenNode nodeOf(int rank) {
-        return nodes.stream().filter(node -> node.processes().ranks().contains(rank)).findFirst().orElseThrow(() -> new Failure(ExitCode.NOT_FOUND,
-                name() + " has no rank " + rank + "; there " + ImageProcesses.list(ranks().stream().map(Object::toString).toList())));
+        return reader.nodes().stream().filter(node -> job.span(node).owns(rank)).map(this::node).filter(node -> node.processes().ranks().contains(rank)).findFirst()
+                .orElseThrow(() -> new Failure(ExitCode.NOT_FOUND, name() + " has no rank " + rank + "; there "
+                        + ImageProcesses.list(ranks().stream().map(Object::toString).toList())));
     }
 
     /** All queue pairs. */
     public List<Endpoint> endpoints() {
-        return nodes.stream().flatMap(node -> node.state().addresses().endpoints().stream()).toList();
+        return nodes().stream().flatMap(node -> node.state().addresses().endpoints().stream()).toList();
     }
 
     @Override
