@@ -25,7 +25,17 @@ public final class CountersFile implements AutoCloseable {
      * receives: rewrites are the sends to known peers, translations the receives from endpoints of the job.
      */
     public record Counters(long udSends, long udRewrites, long udReceives, long udTranslations,
-            long cacheMisses, long tableMisses, long unknownPeers, long addressHandles, long rcSends) {}
+            long cacheMisses, long tableMisses, long unknownPeers, long addressHandles, long rcSends) {
+        /** Of several ranks together. */
+        public static Counters sum(List<Counters> all) {
+            return all.stream().reduce(new Counters(0, 0, 0, 0, 0, 0, 0, 0, 0), Counters::and);
+        }
+
+        private Counters and(Counters o) {
+            return new Counters(udSends + o.udSends, udRewrites + o.udRewrites, udReceives + o.udReceives, udTranslations + o.udTranslations, cacheMisses + o.cacheMisses,
+                    tableMisses + o.tableMisses, unknownPeers + o.unknownPeers, addressHandles + o.addressHandles, rcSends + o.rcSends);
+        }
+    }
 
     private final Arena arena;
     private final MemorySegment memory;

@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,13 +25,17 @@ import org.udckpt.image.key.EncryptionSecret;
 import org.udckpt.image.key.ImageCipher;
 import org.udckpt.image.manifest.PartReport;
 import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.read.MemoryReader;
 import org.udckpt.image.read.NodeReader;
+import org.udckpt.image.storage.StorageIo;
+import org.udckpt.image.storage.WatchedStorage;
 import org.udckpt.image.write.CheckpointWriter;
 import org.udckpt.image.write.FakeProcess;
 import org.udckpt.image.write.History;
 import org.udckpt.image.write.PageHistory;
 import org.udckpt.image.write.PartOrder;
 import org.udckpt.image.write.PartWriter;
+import org.udckpt.image.write.Phase;
 import org.udckpt.image.write.PhaseTime;
 import org.udckpt.image.write.WriterOptions;
 
@@ -114,6 +119,69 @@ class PartTest {
                 assertThrows(ImageError.Missing.class, () -> node.table("phases", PhaseTime.class));
             }
         }
+    }
+
+    @Test
+    void stopsAreThoseOfTheNodesRanks() throws Exception {
+        Path parent = temp.resolve("c");
+        long[][] stops = {{7, 9}, {40, 1}, {3}};
+        try (CheckpointWriter writer = CheckpointWriter.create(parent, Images.options())) {
+            byte[] order = writer.order(stops.length).encode();
+            int rank = 0;
+            for (int node = 0; node < stops.length; node++) {
+                List<PhaseTime> phases = new ArrayList<>(List.of(new PhaseTime(PhaseTime.JOB, Phase.SUSPEND, 100), new PhaseTime(PhaseTime.JOB, Phase.WAIT, 1000 * node)));
+                for (long stop : stops[node]) {
+                    phases.add(new PhaseTime(rank++, Phase.RESUME, stop));
+                }
+                try (PartWriter part = PartWriter.open(PartOrder.decode(order), node, "host " + node, Images.options(), null)) {
+                    part.statistics(phases);
+                    writer.add(PartReport.decode(part.finish().encode()));
+                }
+            }
+            writer.statistics(List.of(new PhaseTime(PhaseTime.JOB, Phase.SUSPEND, 5555)));
+            Manifest manifest = writer.commit(Images.INFO);
+            assertEquals(2103, manifest.stopMaxNanos());
+            assertEquals(1101, manifest.stopMedianNanos(), "of 107, 109, 1101, 1140 and 2103");
+        }
+        try (CheckpointReader reader = CheckpointReader.open(parent.resolve("ckpt-0001"), Images.SECRET_KEY)) {
+            reader.verify((_, _) -> { });
+            assertEquals(List.of(new PhaseTime(PhaseTime.JOB, Phase.SUSPEND, 100), new PhaseTime(PhaseTime.JOB, Phase.WAIT, 1000), new PhaseTime(2, Phase.RESUME, 40),
+                    new PhaseTime(3, Phase.RESUME, 1), new PhaseTime(PhaseTime.JOB, Phase.WRITE, 0)), reader.node(1).table("phases", PhaseTime.class));
+            assertEquals(5555, reader.jobTable("phases", PhaseTime.class).getFirst().nanoseconds(), "the job's are beside");
+        }
+    }
+
+    @Test
+    void whoReadsOneNodeLooksAtNoOthersFiles() throws Exception {
+        WriterOptions options = Images.options().withForm(Images.options().form().withIncremental(true));
+        Path parent = temp.resolve("c");
+        chain(parent, options, new Random(Images.seed("PartTest.whoReadsOneNode")));
+        Path newest = parent.resolve(ImageNames.directory(CHECKPOINTS));
+        Set<String> opened = new TreeSet<>();
+        StorageIo io = WatchedStorage.of((call, path) -> {
+            if (call.equals("open")) {
+                opened.add(path.getFileName().toString());
+            }
+        });
+        try (CheckpointReader reader = CheckpointReader.openNode(newest, Images.SECRET_KEY, io, 1)) {
+            NodeReader node = reader.node(1);
+            for (int process : node.processes()) {
+                MemoryReader memory = node.memory(process);
+                for (Range range : memory.ranges()) {
+                    memory.read(range.address(), java.lang.foreign.Arena.ofAuto().allocate(range.length()));
+                }
+            }
+            assertTrue(opened.contains("node-0001.chunks.arrow") && opened.contains("job.phases.arrow"), opened.toString());
+            assertTrue(opened.stream().noneMatch(file -> file.startsWith("node-0000") || file.startsWith("node-0002")), opened.toString());
+        }
+        assertThrows(ImageError.Missing.class, () -> CheckpointReader.openNode(newest, Images.SECRET_KEY, io, NODES));
+        Files.write(newest.resolve("node-0002.names.arrow"), new byte[1]);
+        try (CheckpointReader reader = CheckpointReader.openNode(newest, Images.SECRET_KEY, io, 1)) {
+            assertThrows(ImageError.Corrupt.class, () -> reader.node(2).table("names", Images.Named.class), "found when it is read");
+        }
+        assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.open(newest, Images.SECRET_KEY), "who opens all looks at all");
+        Files.write(newest.resolve("node-0001.names.arrow"), new byte[1]);
+        assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.openNode(newest, Images.SECRET_KEY, io, 1), "and at its own");
     }
 
     @Test
@@ -205,7 +273,7 @@ class PartTest {
         }
         try (CheckpointWriter writer = CheckpointWriter.create(parent, options)) {
             PartReport whole = PartReport.decode(based);
-            PartReport report = new PartReport(whole.node(), List.of(), whole.bytes(), 0, whole.bases());
+            PartReport report = new PartReport(whole.node(), List.of(), whole.bytes(), 0, List.of(), whole.bases());
             String message = assertThrows(ImageError.Corrupt.class, () -> writer.add(report)).getMessage();
             assertTrue(message.contains("has memory in checkpoint 1, which this one is not based on"), message);
         }
@@ -245,7 +313,7 @@ class PartTest {
             }
         }
         PartReport own = PartReport.decode(report);
-        PartReport foreign = new PartReport(new Manifest.Node(1, "host 1"), own.files(), 0, 0, own.bases());
+        PartReport foreign = new PartReport(new Manifest.Node(1, "host 1"), own.files(), 0, 0, List.of(), own.bases());
         String message = assertThrows(ImageError.Corrupt.class, () -> PartReport.decode(foreign.encode())).getMessage();
         assertTrue(message.contains("which is not its own"), message);
     }

@@ -73,11 +73,15 @@ public final class ManifestParser {
             }
             long bytes = number("bytes");
             long nanos = number("write-ns");
+            List<Long> stops = new ArrayList<>();
+            while (at("stop-ns")) {
+                stops.add(number("stop-ns"));
+            }
             SortedSet<Long> bases = new TreeSet<>();
             while (at("base")) {
                 bases.add(number("base"));
             }
-            PartReport report = new PartReport(nodes.getFirst(), files(Manifest.VERSION), bytes, nanos, bases);
+            PartReport report = new PartReport(nodes.getFirst(), files(Manifest.VERSION), bytes, nanos, stops, bases);
             if (next != lines.size() - 1 || !lines.get(next).isEmpty()) {
                 throw corrupt("unexpected line '" + lines.get(next) + "'");
             }

@@ -35,6 +35,9 @@ public final class ManifestText {
         line(text, "node", part.node().index(), encode(part.node().host()));
         line(text, "bytes", part.bytes());
         line(text, "write-ns", part.writeNanos());
+        for (long stop : part.stops()) {
+            line(text, "stop-ns", stop);
+        }
         for (long base : part.bases()) {
             line(text, "base", base);
         }

@@ -15,15 +15,17 @@ import org.udckpt.image.Manifest;
  * @param files      all begin with the node's name
  * @param bytes      of memory
  * @param writeNanos from the first page read to the last stripe file synced
+ * @param stops      how long each of its ranks stood still, in nanoseconds; none: not measured
  * @param bases      the older checkpoints in whose blocks some of the memory is
  */
-public record PartReport(Manifest.Node node, List<Manifest.FileEntry> files, long bytes, long writeNanos, SortedSet<Long> bases) {
+public record PartReport(Manifest.Node node, List<Manifest.FileEntry> files, long bytes, long writeNanos, List<Long> stops, SortedSet<Long> bases) {
     /** Some hundred files; a longer report is refused unread. */
     public static final int MAX_BYTES = 64 << 10;
     static final String MAGIC = "udckpt-part ";
 
     public PartReport {
         files = List.copyOf(files);
+        stops = List.copyOf(stops);
         bases = java.util.Collections.unmodifiableSortedSet(new TreeSet<>(bases));
     }
 

@@ -226,7 +226,8 @@ public final class CheckpointWriter implements Closeable {
         phases.add(new PhaseTime(PhaseTime.JOB, Phase.COMMIT, System.nanoTime() - commitBegin));
         files.add(target.table(ImageNames.jobTable(PHASES), PhaseTime.class, phases));
         files.sort(Comparator.comparing(Manifest.FileEntry::name));
-        StopTimes stops = StopTimes.of(phases);
+        List<Long> ofNodes = reports.stream().flatMap(part -> part.stops().stream()).toList();
+        StopTimes stops = ofNodes.isEmpty() ? StopTimes.of(phases) : StopTimes.ofStops(ofNodes);
         SortedSet<Long> bases = new TreeSet<>();
         reports.forEach(part -> bases.addAll(part.bases()));
         return new Manifest(Manifest.VERSION, target.id(), info.takenAt(), info.architecture(), options.form().integrity(), info.ranks(),

@@ -23,6 +23,11 @@ public record PartOrder(Path directory, long base, Manifest.Encryption encryptio
     private static final Path ORDER = Path.of("(order for a node's part)");
     private static final Pattern FORM = Pattern.compile("part (\\S+) (0|[1-9]\\d{0,17})(?: " + ImageCipher.NAME + " ([0-9a-f]{64}) ([0-9a-f]{32}))?\n");
 
+    /** The number of the checkpoint. */
+    public long checkpoint() {
+        return ImageNames.id(directory).orElseThrow();
+    }
+
     public byte[] encode() {
         String sealed = encryption == null ? "" : " " + encryption.cipher() + " " + encryption.salt() + " " + encryption.check();
         return ("part " + ManifestText.encode(directory.toString()) + " " + base + sealed + "\n").getBytes(StandardCharsets.US_ASCII);

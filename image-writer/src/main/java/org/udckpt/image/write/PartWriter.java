@@ -3,6 +3,8 @@ package org.udckpt.image.write;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.List;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
@@ -17,6 +19,7 @@ import org.udckpt.image.manifest.PartReport;
  * byte[] order = checkpoint.order().encode();                              // there
  * try (PartWriter part = PartWriter.open(PartOrder.decode(order), 3, "hostname", options, pages)) {
  *     part.node().memory(pid, ranges, source);
+ *     part.statistics(phaseTimes);
  *     byte[] report = part.finish().encode();                              // all of it is durable
  *     pages = part.pages();                                                // for the next one, if this one is committed
  * }
@@ -29,6 +32,7 @@ public final class PartWriter implements Closeable {
     private final WriteTarget target;
     private final WriterOptions options;
     private final NodeWriter node;
+    private final List<PhaseTime> phases = new ArrayList<>();
     private PageHistory pages;
 
     private PartWriter(WriteTarget target, Manifest.Node node, WriterOptions options, PageHistory previous) {
@@ -74,12 +78,24 @@ public final class PartWriter implements Closeable {
         return node;
     }
 
+    /** What was measured of this node, for its table {@code phases}; {@link PhaseTime#JOB} is the node there. The writer adds WRITE. */
+    public void statistics(List<PhaseTime> measured) {
+        phases.addAll(measured);
+    }
+
     /** Waits for all memory; all of the part is durable then. When this throws, the checkpoint cannot be committed. */
     public PartReport finish() throws IOException {
         NodePart part = node.finish();
+        PartReport report = phases.isEmpty() ? part.report(target.id()) : measured(part);
         options.storage().syncDirectory(target.directory());
         pages = options.form().incremental() ? new PageHistory(target.id(), part) : null;
-        return part.report(target.id());
+        return report;
+    }
+
+    private PartReport measured(NodePart part) throws IOException {
+        List<Long> stops = StopTimes.ofRanks(phases);
+        phases.add(new PhaseTime(PhaseTime.JOB, Phase.WRITE, part.writeNanos()));
+        return part.report(target.id(), target.table(ImageNames.nodeTable(part.node().index(), CheckpointWriter.PHASES), PhaseTime.class, phases), stops);
     }
 
     /** For the node's next part, once the checkpoint is committed; null before {@link #finish}, and where the options do not ask for it. */

@@ -7,7 +7,12 @@ import java.util.TreeMap;
 /** How long the application stood still, over the ranks, in nanoseconds; phases of the whole job count for each rank. */
 public record StopTimes(long max, long median) {
     public static StopTimes of(List<PhaseTime> phases) {
-        List<Long> stops = ofRanks(phases).stream().sorted().toList();
+        return ofStops(ofRanks(phases));
+    }
+
+    /** @param ranks each one's, at least one */
+    static StopTimes ofStops(List<Long> ranks) {
+        List<Long> stops = ranks.stream().sorted().toList();
         return new StopTimes(stops.getLast(), stops.get((stops.size() - 1) / 2));
     }
 

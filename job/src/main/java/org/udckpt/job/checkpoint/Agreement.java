@@ -1,5 +1,8 @@
 package org.udckpt.job.checkpoint;
 
+import java.util.Optional;
+import org.udckpt.job.report.WriteProgress;
+
 /** The coordinator of a job of several nodes, as whoever takes its checkpoints has it. From any thread; returns at once. */
 public interface Agreement {
     /**
@@ -12,4 +15,7 @@ public interface Agreement {
 
     /** The manifest is there. @param failure why it certainly is not, or null */
     void manifest(long number, String failure);
+
+    /** How far all nodes' parts of a checkpoint are together, as of a moment ago and without a time; empty while not each of them has said how much it has. */
+    Optional<WriteProgress> written(long number);
 }

@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.write.Phase;
+import org.udckpt.image.write.StopTimes;
 import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.command.CommandServer.Progress;
@@ -195,10 +196,11 @@ public final class Checkpointer implements Checkpoints, AutoCloseable {
     private String finish(ImageWrite image, Frozen frozen, Progress progress) throws IOException {
         phase = Phase.WRITE;
         long resumed = System.nanoTime();
+        List<Long> stops = StopTimes.ofRanks(frozen.times());
         Manifest manifest;
         try (image; frozen) {
             slowdown.resumes();
-            statistics.stopped(frozen.times());
+            statistics.stopped(stops);
             LiveWrite write = image.live(frozen);
             live = write;
             try (Ticker _ = Ticker.start(PROGRESS_MS, () -> progress.writing(write.progress()))) {
@@ -206,7 +208,7 @@ public final class Checkpointer implements Checkpoints, AutoCloseable {
             }
             statistics.complete(write.meter());
         }
-        Tally.ofThisProcess().taken(manifest, frozen.times(), System.nanoTime() - resumed);
+        Tally.ofThisProcess().taken(manifest, frozen.times(), stops, System.nanoTime() - resumed);
         CheckpointCost cost = CheckpointCost.of(manifest.stopMaxNanos(), System.nanoTime() - resumed, slowdown.written());
         listener.accept(new Taken(image.id(), resumed - manifest.stopMaxNanos(), cost));
         progress.say("write " + Durations.format(manifest.writeNanos()) + ", " + Durations.bytes(manifest.storedBytes()) + "; stop "

@@ -4,13 +4,11 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -18,10 +16,8 @@ import java.util.function.Consumer;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.manifest.PartReport;
-import org.udckpt.image.write.CheckpointInfo;
 import org.udckpt.image.write.CheckpointWriter;
 import org.udckpt.image.write.Phase;
-import org.udckpt.image.write.PhaseTime;
 import org.udckpt.image.write.WriteMeter;
 import org.udckpt.job.command.CommandServer.Progress;
 import org.udckpt.job.config.Settings;
@@ -29,11 +25,10 @@ import org.udckpt.job.coordinator.Op;
 import org.udckpt.job.coordinator.Outcome;
 import org.udckpt.job.metrics.Tally;
 import org.udckpt.job.pace.CheckpointCost;
-import org.udckpt.job.report.CodedText;
-import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.StopTimesRow;
@@ -49,6 +44,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     private static final long PAUSE_MS = 100, LONGEST_PAUSE_MS = 2000;
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60); // a restarted job's memory may still come in
     private static final long FINISH_MINUTES = 30;
+    private static final long PROGRESS_MS = 200;
 
     /** What the lead itself writes. */
     @FunctionalInterface
@@ -57,27 +53,8 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         void write(CheckpointWriter writer, StopTimesRow stops) throws IOException;
     }
 
-    /** One try. */
-    private static final class Attempt {
-        final CheckpointWriter writer;
-        final Progress progress;
-        final Map<Integer, PartReport> reports = new HashMap<>();
-        final List<PhaseTime> times = new ArrayList<>();
-        final CompletableFuture<Long> resumed = new CompletableFuture<>();
-        final CompletableFuture<Outcome> ended = new CompletableFuture<>();
-        volatile Manifest manifest;
-        volatile Failure commitFailure;
-        volatile boolean unwanted;
-        final Instant takenAt = Instant.now();
-
-        Attempt(CheckpointWriter writer, Progress progress) {
-            this.writer = writer;
-            this.progress = progress;
-        }
-    }
-
     private final String job;
-    private final int units;
+    private final List<String> hosts;
     private final int ranks;
     private final Map<String, String> labels;
     private final Settings settings;
@@ -89,20 +66,21 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     private final Semaphore one = new Semaphore(1);
     private final LifeStatistics statistics = new LifeStatistics();
     private volatile Consumer<Taken> listener = taken -> { };
-    private volatile Attempt now;
+    private volatile LeadAttempt now;
     private volatile Phase phase;
     private volatile String impossible;
     private boolean cleaned;
 
     /**
      * @param job       its name
+     * @param hosts     of its units, by number
      * @param ranks     in all units
      * @param labels    of its images
      * @param directory of all its checkpoints
      */
-    public LeadCheckpoints(String job, int units, int ranks, Map<String, String> labels, Settings settings, Path directory, Agreement agreement, JobTables tables) {
+    public LeadCheckpoints(String job, List<String> hosts, int ranks, Map<String, String> labels, Settings settings, Path directory, Agreement agreement, JobTables tables) {
         this.job = job;
-        this.units = units;
+        this.hosts = List.copyOf(hosts);
         this.ranks = ranks;
         this.labels = labels;
         this.settings = settings;
@@ -139,6 +117,15 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         return reached == Phase.WRITE || reached == Phase.COMMIT;
     }
 
+    /** How far the image is that the nodes write; empty when they write none, and until each has said how much it has. */
+    public Optional<WriteProgress> progress() {
+        return Optional.ofNullable(now).flatMap(this::writing);
+    }
+
+    private Optional<WriteProgress> writing(LeadAttempt attempt) {
+        return attempt.isResumed() ? agreement.written(attempt.writer.id()).map(all -> all.after(System.nanoTime() - attempt.resumed.join())) : Optional.empty();
+    }
+
     /** "running", or the phase of the checkpoint under way. */
     public String state() {
         Phase reached = phase;
@@ -161,7 +148,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
             if (wait) {
                 return takeWhole(progress);
             }
-            Attempt attempt = resumed(progress);
+            LeadAttempt attempt = resumed(progress);
             finishBeside(attempt);
             handedOver = true;
             return attempt.writer.name();
@@ -192,7 +179,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     }
 
     /** In a thread of its own. Where none can be had, the checkpoint is thrown away when its nodes have written it. */
-    private void finishBeside(Attempt attempt) throws IOException {
+    private void finishBeside(LeadAttempt attempt) throws IOException {
         try {
             Thread.ofPlatform().name("checkpoint-end").start(() -> finishAlone(attempt));
         } catch (OutOfMemoryError none) {
@@ -216,19 +203,19 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     }
 
     /** Returns when all ranks run again. What may succeed another time is tried again. */
-    private Attempt resumed(Progress progress) throws InterruptedException {
+    private LeadAttempt resumed(Progress progress) throws InterruptedException {
         long giveUp = System.nanoTime() + PATIENCE_NS;
         for (int number = 1; ; number++) {
             if (impossible != null) {
                 throw new Failure(ExitCode.BUSY, "a checkpoint of job " + job + ": " + impossible);
             }
-            Attempt attempt = new Attempt(chain.begin(new WriteMeter()), progress);
+            LeadAttempt attempt = new LeadAttempt(chain.begin(new WriteMeter()), progress, hosts);
             now = attempt;
-            String order = new String(attempt.writer.order(units).encode(), StandardCharsets.US_ASCII);
+            String order = new String(attempt.writer.order(hosts.size()).encode(), StandardCharsets.US_ASCII);
             agreement.checkpoint(attempt.writer.id(), order);
             try {
                 attempt.resumed.get();
-                attempt.times.forEach(time -> progress.say(time.phase().name().toLowerCase(Locale.ROOT) + " " + Durations.format(time.nanoseconds())));
+                attempt.tellStop();
                 return attempt;
             } catch (ExecutionException failed) {
                 close(attempt);
@@ -242,18 +229,19 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         }
     }
 
-    private String finish(Attempt attempt) throws InterruptedException {
+    private String finish(LeadAttempt attempt) throws InterruptedException {
         try {
-            Outcome outcome = attempt.ended.get();
+            Outcome outcome = awaitEnd(attempt);
             if (!outcome.committed()) {
-                throw refused(attempt, outcome);
+                throw attempt.failure(outcome);
             }
-            Manifest manifest = attempt.manifest;
+            Manifest manifest = attempt.manifest();
             long resumed = attempt.resumed.join();
             chain.complete(attempt.writer);
-            Tally.ofThisProcess().taken(manifest, attempt.times, System.nanoTime() - resumed);
-            listener.accept(new Taken(attempt.writer.name(), resumed - manifest.stopMaxNanos(), CheckpointCost.of(manifest.stopMaxNanos(), System.nanoTime() - resumed, java.util.OptionalDouble.empty())));
-            attempt.progress.say("write " + Durations.format(manifest.writeNanos()) + ", " + Durations.bytes(manifest.storedBytes()) + "; stop " + Durations.format(manifest.stopMaxNanos()));
+            statistics.complete();
+            Tally.ofThisProcess().taken(manifest, attempt.times(), attempt.stops(), System.nanoTime() - resumed);
+            listener.accept(new Taken(attempt.writer.name(), resumed - manifest.stopMaxNanos(), CheckpointCost.of(manifest.stopMaxNanos(), System.nanoTime() - resumed, OptionalDouble.empty())));
+            attempt.tellWrite();
             if (outcome.why() != null) {
                 Messages.warn("checkpoint " + attempt.writer.name() + " is complete, but " + outcome.why());
             }
@@ -266,7 +254,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         }
     }
 
-    private void finishAlone(Attempt attempt) {
+    private void finishAlone(LeadAttempt attempt) {
         try {
             finish(attempt);
         } catch (RuntimeException | InterruptedException e) {
@@ -277,13 +265,10 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         }
     }
 
-    private static Failure refused(Attempt attempt, Outcome outcome) {
-        if (attempt.commitFailure != null) {
-            return attempt.commitFailure;
+    private Outcome awaitEnd(LeadAttempt attempt) throws InterruptedException, ExecutionException {
+        try (Ticker _ = Ticker.start(PROGRESS_MS, () -> writing(attempt).ifPresent(attempt.progress::writing))) {
+            return attempt.ended.get();
         }
-        var failed = outcome.calls().reversed().stream().map(call -> call.tally().failure()).filter(java.util.Objects::nonNull).findFirst();
-        String what = "checkpoint " + attempt.writer.name() + ": ";
-        return failed.map(node -> CodedText.parse(what + "node " + node.node() + ": ", node.text(), ExitCode.IO)).orElseGet(() -> CodedText.parse(what, outcome.why(), ExitCode.IO));
     }
 
     private void done() {
@@ -292,7 +277,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         one.release();
     }
 
-    private static void close(Attempt attempt) {
+    private static void close(LeadAttempt attempt) {
         try {
             attempt.writer.close();
         } catch (IOException e) {
@@ -302,75 +287,68 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
 
     /** A node's part is durable. */
     public void report(PartReport report) {
-        Attempt attempt = now;
+        LeadAttempt attempt = now;
         if (attempt != null) {
-            synchronized (attempt.reports) {
-                attempt.reports.put(report.node().index(), report);
-            }
+            attempt.report(report);
         }
     }
 
     /** All nodes have done one phase. */
     public void called(Outcome.CallTime call) {
-        Attempt attempt = now;
+        LeadAttempt attempt = now;
         Op op = call.request().op();
         if (attempt == null || call.request().checkpoint() != attempt.writer.id() || call.tally().failure() != null) {
             return;
         }
         switch (op) {
-            case SUSPEND, DRAIN, SNAPSHOT, RESUME -> {
+            case SUSPEND, DRAIN, SNAPSHOT -> {
                 phase = Phase.valueOf(op.name());
-                attempt.times.add(new PhaseTime(PhaseTime.JOB, phase, call.nanos()));
-                if (op == Op.RESUME) {
-                    phase = Phase.WRITE;
-                    statistics.stopped(attempt.times);
-                    attempt.resumed.complete(System.nanoTime());
-                }
+                attempt.called(call);
             }
-            case WRITE, COMMIT, ABORT, EXCHANGE, FILES, START, CONNECT, OPEN, END -> { }
+            case RESUME -> {
+                attempt.called(call);
+                phase = Phase.WRITE;
+                attempt.resumed.complete(System.nanoTime());
+            }
+            case WRITE -> attempt.called(call);
+            case COMMIT, ABORT, EXCHANGE, FILES, START, CONNECT, OPEN, END -> { }
         }
     }
 
     /** All parts are durable: writes the manifest, in a thread of its own, and tells. */
     public void commit(long number) {
-        Attempt attempt = now;
+        LeadAttempt attempt = now;
         Thread.ofPlatform().name("checkpoint-commit").start(() -> agreement.manifest(number, commit(attempt, number)));
     }
 
     /** Why there is no manifest, or null. The coordinator is told in any case: it waits, and with it the job's end. */
-    private String commit(Attempt attempt, long number) {
+    private String commit(LeadAttempt attempt, long number) {
         if (attempt == null || attempt.writer.id() != number || attempt.unwanted) {
             return "checkpoint " + number + " is not under way";
         }
         phase = Phase.COMMIT;
         try {
-            List<PartReport> reports;
-            synchronized (attempt.reports) {
-                reports = List.copyOf(attempt.reports.values());
-            }
-            for (PartReport report : reports) {
-                attempt.writer.add(report);
-            }
-            tables.write(attempt.writer, statistics.row());
-            attempt.writer.statistics(attempt.times);
-            attempt.manifest = attempt.writer.commit(new CheckpointInfo(ranks, attempt.takenAt, "x86_64", labels));
+            attempt.commit(tables, statistics, ranks, labels);
             return null;
         } catch (IOException | RuntimeException | Error e) {
             Failure failure = Failure.of("the manifest of " + attempt.writer.name(), e);
             Messages.debugTrace("the manifest of " + attempt.writer.name(), failure);
-            attempt.commitFailure = failure;
+            attempt.failed(failure);
             return failure.getMessage();
         }
     }
 
     /** The coordinator has done with it. */
     public void ended(Outcome outcome) {
-        Attempt attempt = now;
+        LeadAttempt attempt = now;
         if (attempt == null || attempt.writer.id() != outcome.checkpoint()) {
             return;
         }
         if (!outcome.committed()) {
-            attempt.resumed.completeExceptionally(refused(attempt, outcome));
+            if (attempt.isResumed()) {
+                attempt.countStop(statistics);
+            }
+            attempt.resumed.completeExceptionally(attempt.failure(outcome));
         }
         attempt.ended.complete(outcome);
     }

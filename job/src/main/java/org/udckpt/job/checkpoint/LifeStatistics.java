@@ -3,8 +3,6 @@ package org.udckpt.job.checkpoint;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import org.HdrHistogram.Histogram;
-import org.udckpt.image.write.PhaseTime;
-import org.udckpt.image.write.StopTimes;
 import org.udckpt.image.write.WriteMeter;
 import org.udckpt.job.store.StopTimesRow;
 
@@ -17,14 +15,19 @@ public final class LifeStatistics {
     private long stopped;
     private long complete;
 
-    /** The job was stopped and runs again; whether an image comes of it is not known yet. */
-    synchronized void stopped(List<PhaseTime> phases) {
+    /** The job was stopped and runs again; whether an image comes of it is not known yet. @param ranks how long each stood still, in nanoseconds */
+    synchronized void stopped(List<Long> ranks) {
         stopped++;
-        StopTimes.ofRanks(phases).forEach(stops::recordValue);
+        ranks.forEach(stops::recordValue);
+    }
+
+    /** An image that other processes have written, whose writes are theirs to count. */
+    synchronized void complete() {
+        complete++;
     }
 
     synchronized void complete(WriteMeter meter) {
-        complete++;
+        complete();
         meter.addLatencies(writes);
     }
 

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import org.udckpt.image.Range;
 import org.udckpt.image.write.NodeWriter;
-import org.udckpt.image.write.PhaseTime;
 import org.udckpt.job.store.FilePlace;
 import org.udckpt.job.store.ImageTables;
 import org.udckpt.job.store.MemoryRow;
@@ -29,9 +28,6 @@ import org.udckpt.process.model.SelfWriting;
  * }</pre>
  */
 final class NodeImage {
-    /** The writer's own table of the whole job; each of several nodes has one of its ranks. */
-    private static final String PHASES = "phases";
-
     private final NodeWriter node;
     private final Frozen frozen;
 
@@ -63,10 +59,9 @@ final class NodeImage {
         return new NodeImage(node, frozen);
     }
 
-    /** What the agent of one node of several adds: its own state, and how long each of its ranks stood still. */
+    /** What the agent of one node of several adds: its own state. */
     void writeAgent(FilePlace place) throws IOException {
         StateTables.write(node, frozen.state(), place);
-        node.table(PHASES, PhaseTime.class, frozen.times());
     }
 
     /** Returns when all memory is in the stripe files. A {@link org.udckpt.process.files.FileTorn} says that the job has written a file over meanwhile. */

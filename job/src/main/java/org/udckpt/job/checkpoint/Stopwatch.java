@@ -13,6 +13,7 @@ final class Stopwatch {
     private final Progress progress;
     private final List<PhaseTime> times = new ArrayList<>();
     private long last = System.nanoTime();
+    private long waited;
 
     Stopwatch(Progress progress) {
         this.progress = progress;
@@ -21,12 +22,32 @@ final class Stopwatch {
     /** A new attempt: what is done until now belonged to no phase of it. */
     void start() {
         times.clear();
+        waited = 0;
         last = System.nanoTime();
     }
 
-    /** The phase ended now. */
+    /** The phase ended now, or a part of it. */
     void ended(Phase phase) {
-        record(phase, PhaseTime.JOB, lap());
+        long duration = lap();
+        for (int i = 0; i < times.size(); i++) {
+            PhaseTime before = times.get(i);
+            if (before.phase() == phase && before.rank() == PhaseTime.JOB) {
+                times.set(i, new PhaseTime(PhaseTime.JOB, phase, before.nanoseconds() + duration));
+                return;
+            }
+        }
+        record(phase, PhaseTime.JOB, duration);
+    }
+
+    /** What was done until now was done by other nodes. */
+    void waited() {
+        waited += lap();
+    }
+
+    /** All other nodes have done their parts of the stop too. */
+    void endOfWaits() {
+        waited();
+        record(Phase.WAIT, PhaseTime.JOB, waited);
     }
 
     long lap() {

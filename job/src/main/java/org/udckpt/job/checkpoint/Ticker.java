@@ -4,7 +4,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** Does something again and again until it is closed; it is not under way any more then. */
-final class Ticker implements AutoCloseable {
+public final class Ticker implements AutoCloseable {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Thread thread;
 
@@ -20,7 +20,8 @@ final class Ticker implements AutoCloseable {
         });
     }
 
-    static Ticker start(long periodMs, Runnable task) {
+    /** @param task does not throw */
+    public static Ticker start(long periodMs, Runnable task) {
         return new Ticker(periodMs, task);
     }
 

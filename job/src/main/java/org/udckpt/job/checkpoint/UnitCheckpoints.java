@@ -3,12 +3,14 @@ package org.udckpt.job.checkpoint;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.manifest.PartReport;
 import org.udckpt.image.write.PageHistory;
 import org.udckpt.image.write.PartOrder;
 import org.udckpt.image.write.PartWriter;
 import org.udckpt.image.write.Phase;
+import org.udckpt.image.write.StopTimes;
 import org.udckpt.image.write.WriteMeter;
 import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.agent.Job;
@@ -35,7 +37,7 @@ public final class UnitCheckpoints {
     private final LifeStatistics statistics = new LifeStatistics();
     private final FileNumbers files = new FileNumbers();
     private final Stopwatch watch = new Stopwatch(message -> { });
-    private PartOrder order;
+    private volatile PartOrder order;
     private WriteMeter meter;
     private PartWriter part;
     private Halt halt;
@@ -43,6 +45,7 @@ public final class UnitCheckpoints {
     private long traffic;
     private PageHistory pages;
     private volatile Phase phase;
+    private volatile LiveWrite live;
     private volatile Runnable committed = () -> { };
 
     /**
@@ -68,6 +71,11 @@ public final class UnitCheckpoints {
         return now == null ? "running" : now.name().toLowerCase(java.util.Locale.ROOT);
     }
 
+    /** How far the unit's part is that is being written, until it is known whether it belongs to a checkpoint. */
+    public Optional<UnitWrite> writing() {
+        return Optional.ofNullable(live).map(write -> new UnitWrite(order.checkpoint(), write.progress()));
+    }
+
     /** Of this unit's life. */
     public LifeStatistics statistics() {
         return statistics;
@@ -91,7 +99,9 @@ public final class UnitCheckpoints {
     /** What these ranks have sent has arrived. */
     public void settle() {
         phase = Phase.DRAIN;
+        watch.waited();
         halt.settle();
+        watch.ended(Phase.DRAIN);
     }
 
     /** From here on PMI must be silent, or there is no copy. */
@@ -101,6 +111,7 @@ public final class UnitCheckpoints {
 
     /** All ranks of the job have settled: copies are made. @throws Failure 75 when it may succeed another time */
     public void snapshot() throws IOException {
+        watch.waited();
         boolean silent = halt.silence();
         watch.ended(Phase.DRAIN);
         phase = Phase.SNAPSHOT;
@@ -121,12 +132,14 @@ public final class UnitCheckpoints {
     /** The ranks run. */
     public void resume() {
         phase = Phase.RESUME;
+        watch.endOfWaits();
         frozen.capture().resume();
+        watch.ended(Phase.RESUME);
         Map<Integer, Long> waited = halt.resume();
         waited.forEach((rank, time) -> watch.record(Phase.RESUME, rank, time));
         watch.lap();
         frozen = frozen.withTimes(watch.times());
-        statistics.stopped(frozen.times());
+        statistics.stopped(StopTimes.ofRanks(frozen.times()));
         frozen.capture().cut().forEach(connection -> Messages.warn(connection + ": closed in the image"));
         halt = null;
     }
@@ -136,9 +149,12 @@ public final class UnitCheckpoints {
         phase = Phase.WRITE;
         List<RankRow> ranks = frozen.ranks(job.facts().launch());
         ImageProcesses processes = new ImageProcesses(order.directory().getFileName().toString(), frozen.capture().image().processes(), ranks);
-        NodeImage image = NodeImage.begin(part.node(), frozen, ranks, files, new LiveWrite(meter, processes, frozen.capture().sources()));
+        LiveWrite write = new LiveWrite(meter, processes, frozen.capture().sources());
+        live = write;
+        NodeImage image = NodeImage.begin(part.node(), frozen, ranks, files, write);
         image.writeAgent(FilePlace.of(order.directory()));
         image.finish();
+        part.statistics(frozen.times());
         PartReport report = part.finish();
         frozen.close();
         frozen = null;
@@ -152,6 +168,7 @@ public final class UnitCheckpoints {
         part.close();
         part = null;
         phase = null;
+        live = null;
         committed.run();
     }
 
@@ -177,6 +194,7 @@ public final class UnitCheckpoints {
         } finally {
             frozen = null;
             phase = null;
+            live = null;
             if (halt != null) {
                 halt.close();
                 halt = null;

@@ -35,6 +35,9 @@ final class InspectCommand implements Callable<Integer> {
     @Option(names = "--files", description = "the job's files in it, one a line, with what is on disk now")
     private boolean files;
 
+    @Option(names = "--phases", description = "how long each phase took, on each node, and each level of the coordination's tree")
+    private boolean phases;
+
     @Option(names = "--json", description = "as JSON, schema 1: always all")
     private boolean json;
 
@@ -57,6 +60,8 @@ final class InspectCommand implements Callable<Integer> {
                     }
                     new InspectFilesText(node.image().files()).printAll();
                 });
+            } else if (phases) {
+                new PhasesText(view).print();
             } else if (pid != null) {
                 new InspectRankText(view).print(chosen.getFirst());
             } else if (rank != null) {

@@ -41,6 +41,9 @@ final class InspectJson {
         json.job(root);
         json.nodes(root.putArray("nodes"));
         PhasesJson.describe(root, view.phases());
+        if (!view.calls().isEmpty()) {
+            PhasesJson.describe(root.putArray("calls"), view);
+        }
         if (view.lifeStops() != null) {
             root.putObject("life_stops_ms").put("checkpoints", view.lifeStops().checkpoints()).put("count", view.lifeStops().stops()).put("p50", view.lifeStops().median() / 1e6)
                     .put("p99", view.lifeStops().percentile99() / 1e6).put("max", view.lifeStops().max() / 1e6);

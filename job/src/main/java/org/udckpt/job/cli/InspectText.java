@@ -72,7 +72,7 @@ final class InspectText {
         return node.memories().values().stream().mapToLong(source -> new Extents(source).bytes()).sum();
     }
 
-    private static String phases(List<PhaseTime> times) {
+    static String phases(List<PhaseTime> times) {
         StringBuilder line = new StringBuilder();
         for (PhaseTime phase : times) {
             line.append(line.isEmpty() ? "" : ", ").append(phase.phase().name().toLowerCase(Locale.ROOT))

@@ -7,13 +7,27 @@ import java.util.List;
 import java.util.Locale;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.write.PhaseTime;
+import org.udckpt.job.look.CheckpointView;
+import org.udckpt.job.store.CallRow;
 
-/** The phases of a checkpoint as {@code list} and {@code inspect} show them: [{"phase", "rank" unless the whole job's or node's, "ms"}]. */
+/** The phases of a checkpoint as {@code list} and {@code inspect} show them, above all: [{"phase", "rank" unless the whole job's or node's, "ms"}]. */
 final class PhasesJson {
     private PhasesJson() {}
 
     static void describe(ObjectNode node, CheckpointReader reader) throws IOException {
         describe(node, reader.jobTable("phases", PhaseTime.class));
+    }
+
+    /** The coordinator's calls: [{"call", "round", "ms", "slowest": {"node", "host", "ms"} unless it was the lead, "levels_ms"}]. */
+    static void describe(ArrayNode calls, CheckpointView view) {
+        for (CallRow call : view.calls()) {
+            ObjectNode row = calls.addObject().put("call", call.call()).put("round", call.round()).put("ms", call.nanoseconds() / 1e6);
+            view.slowest(call).ifPresent(node -> row.putObject("slowest").put("node", node.index()).put("host", node.host()).put("ms", call.longest() / 1e6));
+            ArrayNode levels = row.putArray("levels_ms");
+            for (long level : call.levels()) {
+                levels.add(level / 1e6);
+            }
+        }
     }
 
     static void describe(ObjectNode node, List<PhaseTime> times) {

@@ -69,7 +69,9 @@ final class StatusCommand implements Callable<Integer> {
         }
         try (CommandClient client = CommandClient.connect(runtime)) {
             ObjectNode node = (ObjectNode) client.ask(client.request("status"), event -> { }).path("job");
-            addCounters(runtime, node);
+            if (!node.has("units")) { // of several hosts: each rank's are on its own
+                addCounters(runtime, node);
+            }
             return node;
         }
     }
@@ -96,6 +98,10 @@ final class StatusCommand implements Callable<Integer> {
         if (stops.path("count").asLong() > 0) {
             System.out.printf("  %d checkpoints: stop median %.1f ms, worst %.1f ms%n", job.at("/checkpoints/complete").asLong(), stops.path("p50").asDouble(), stops.path("max").asDouble());
         }
+        if (job.has("units")) {
+            printUnits(job);
+            return;
+        }
         for (JsonNode rank : job.path("ranks")) {
             System.out.printf("  rank %-4d pid %-8d host %-10s sends %d, rewritten %d, over connections %d, misses %d%s%n", rank.path("rank").asInt(), rank.path("pid").asInt(),
                     rank.path("host").asText(), rank.at("/counters/ud_sends").asLong(), rank.at("/counters/ud_rewrites").asLong(),
@@ -110,6 +116,19 @@ final class StatusCommand implements Callable<Integer> {
             if (!process.has("rank")) { // a launcher, its daemons
                 System.out.printf("  -         pid %-8d %s%n", process.path("pid").asInt(), process.path("name").asText());
             }
+        }
+    }
+
+    /** Of a job on several hosts: where its ranks are, and what they have counted together. */
+    private static void printUnits(JsonNode job) {
+        JsonNode counters = job.path("counters");
+        System.out.printf("  all ranks: sends %d, rewritten %d, over connections %d, misses %d%n", counters.path("ud_sends").asLong(), counters.path("ud_rewrites").asLong(),
+                counters.path("rc_sends").asLong(), counters.path("table_misses").asLong());
+        for (JsonNode unit : job.path("units")) {
+            int first = unit.path("first").asInt();
+            int count = unit.path("count").asInt();
+            String ranks = count == 1 ? "rank " + first : "ranks " + first + " to " + (first + count - 1);
+            System.out.printf("  %-20s on host %s ('udckpt status %s.%s' there)%n", ranks, unit.path("host").asText(), job.path("name").asText(), unit.path("name").asText());
         }
     }
 

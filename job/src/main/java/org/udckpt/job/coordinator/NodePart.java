@@ -2,6 +2,7 @@ package org.udckpt.job.coordinator;
 
 import java.nio.ByteBuffer;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 import java.util.stream.Stream;
@@ -9,6 +10,7 @@ import org.udckpt.job.exchange.Exchange;
 import org.udckpt.job.exchange.Fence;
 import org.udckpt.job.exchange.News;
 import org.udckpt.job.exchange.Shelf;
+import org.udckpt.job.exchange.Totals;
 import org.udckpt.job.tree.Call;
 import org.udckpt.job.tree.Links;
 import org.udckpt.job.tree.MalformedMessage;
@@ -20,7 +22,7 @@ import org.udckpt.job.tree.Tree;
 
 /** All of one node's parts of the protocol, joined: who drives it tells {@link #member} of messages and time, and the parts of what was done. */
 public final class NodePart implements Part {
-    private static final byte ADDRESSES = 0, KEYS = 1, FENCE = 2, NEWS = 3;
+    private static final byte ADDRESSES = 0, KEYS = 1, FENCE = 2, NEWS = 3, TOTALS = 4;
 
     private final Member member;
     private final Participant participant;
@@ -30,6 +32,7 @@ public final class NodePart implements Part {
     private Exchange keys;
     private Fence fence;
     private News news;
+    private Totals totals;
     private long exchangeCall;
     private IntConsumer whenLost = node -> { };
 
@@ -66,6 +69,12 @@ public final class NodePart implements Part {
     public News news(News.Reader reader) {
         news = new News(NEWS, member, reader);
         return news;
+    }
+
+    /** Before the first message: sums over all nodes. @see Totals#Totals */
+    public Totals totals(Totals.Counts none, Consumer<Totals.Counts> changed) {
+        totals = new Totals(TOTALS, member, none, changed);
+        return totals;
     }
 
     /** Who wants to know of each node that is lost, before all others: what carries messages need not try any more. */
@@ -125,6 +134,8 @@ public final class NodePart implements Part {
             fence.received(from, message, now);
         } else if (channel == NEWS && news != null) {
             news.received(from, message, now);
+        } else if (channel == TOTALS && totals != null) {
+            totals.received(from, message);
         } else {
             throw new MalformedMessage("a message of channel " + channel + " from node " + from + ", where nobody listens to it");
         }
@@ -136,6 +147,9 @@ public final class NodePart implements Part {
         exchanges().forEach(exchange -> exchange.lost(node, now));
         if (fence != null) {
             fence.lost(now);
+        }
+        if (totals != null) {
+            totals.lost(node);
         }
         if (owner != null) {
             owner.lost(node, now);

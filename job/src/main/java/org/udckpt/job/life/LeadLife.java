@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -26,15 +27,18 @@ import org.udckpt.job.nodes.LeadAddresses;
 import org.udckpt.job.nodes.LeadNodes;
 import org.udckpt.job.nodes.LeadPart;
 import org.udckpt.job.nodes.LeadPmi;
+import org.udckpt.job.nodes.NodeCounts;
 import org.udckpt.job.nodes.NodeHandle;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.Note;
 import org.udckpt.job.nodes.Starter;
+import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.CodedText;
 import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.runtime.RuntimeDirectory;
 import org.udckpt.job.tree.MalformedMessage;
 import org.udckpt.job.tree.Tally;
@@ -73,8 +77,10 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private final Path shelf;
     private final Set<String> lostHosts;
     private final Timing timing;
+    private final RestartTimes restart;
     private NodeHandle node;
     private News news;
+    private volatile NodeCounts counted = NodeCounts.NONE;
     private LeadAddresses addresses;
     private LeadPmi pmi;
     private boolean ending;
@@ -88,9 +94,11 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private LeadLife(Settings settings, NodeJob job, Path images, Map<String, String> labels, LeadCheckpoints.JobTables tables, Set<String> lostHosts) {
         this.job = job;
         this.lostHosts = lostHosts;
+        List<String> hosts = job.units().stream().map(LeadLife::name).toList();
+        this.restart = new RestartTimes(hosts);
         this.timing = timing(settings);
         this.shelf = RuntimeDirectory.base(settings).resolve(job.name() + ".shelf");
-        this.checkpoints = new LeadCheckpoints(job.name(), job.units().size(), job.ranks(), labels, settings, images, this, tables);
+        this.checkpoints = new LeadCheckpoints(job.name(), hosts, job.ranks(), labels, settings, images, this, tables);
     }
 
     /** With a beat for each tenth of a lease. */
@@ -221,6 +229,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     public void joined(NodeHandle handle) {
         node = handle;
         news = handle.part().news(this);
+        handle.part().totals(NodeCounts.NONE.encode(), all -> counted = NodeCounts.of(all));
         addresses = new LeadAddresses(handle, job, shelf);
         pmi = new LeadPmi(handle);
     }
@@ -229,6 +238,9 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     public void started(Tally tally, long now) {
         sayBegun(tally.failure() == null, now);
         if (tally.failure() == null) {
+            if (job.image() != null) {
+                Messages.info("the ranks run: " + restart);
+            }
             begun.complete(null);
             return;
         }
@@ -239,7 +251,16 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     private String unit(int number) {
         var unit = job.units().get(NodeJob.unit(number));
-        return unit.name().equals(unit.host()) ? "host " + unit.host() : unit.name() + " on host " + unit.host();
+        return unit.name().equals(unit.host()) ? "host " + unit.host() : name(unit);
+    }
+
+    private static String name(Unit unit) {
+        return unit.name().equals(unit.host()) ? unit.host() : unit.name() + " on host " + unit.host();
+    }
+
+    /** What all agents have counted, as of a few seconds ago. */
+    NodeCounts counted() {
+        return counted;
     }
 
     @Override
@@ -267,6 +288,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
                     endOrderly(now);
                 }
             }
+            case Note.Revived unit -> restart.revived(NodeJob.unit(from), unit.phases());
             case Note.Signal signal -> throw new MalformedMessage("node " + from + " signals all");
             case Note.Begun begun -> throw new MalformedMessage("node " + from + " begins all");
         }
@@ -285,6 +307,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     @Override
     public void called(Outcome.CallTime call, long now) {
         checkpoints.called(call);
+        restart.called(call);
     }
 
     @Override
@@ -384,6 +407,12 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     @Override
     public void manifest(long number, String failure) {
         node.thread().execute(now -> coordinator().manifest(number, failure, now));
+    }
+
+    @Override
+    public Optional<WriteProgress> written(long number) {
+        NodeCounts all = counted;
+        return all.checkpoint() == number && all.units() == job.units().size() ? Optional.of(all.write()) : Optional.empty();
     }
 
     @Override

@@ -4,20 +4,30 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.nio.file.Path;
+import org.udckpt.address.CountersFile.Counters;
 import org.udckpt.job.checkpoint.LeadCheckpoints;
+import org.udckpt.job.nodes.NodeCounts;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.Unit;
 
-/** The lead's part of {@code status --json}: where the ranks are. Their processes, endpoints and counters are told on their hosts, by their units' names. */
+/**
+ * The lead's part of {@code status --json}: where the ranks are, and what they count and write together. Their processes, endpoints and own counters are told on
+ * their hosts, by their units' names.
+ */
 final class LeadStatus {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private LeadStatus() {}
 
-    static ObjectNode of(NodeJob job, Path images, LeadCheckpoints checkpoints) {
+    static ObjectNode of(NodeJob job, Path images, LeadCheckpoints checkpoints, NodeCounts counted) {
         ObjectNode node = JSON.createObjectNode().put("name", job.name()).put("dir", images.toString()).put("state", checkpoints.state());
+        checkpoints.progress().ifPresent(progress -> progress.describe(node.putObject("write")));
         checkpoints.statistics().describe(node.putObject("checkpoints"));
         node.put("generation", job.generation());
+        Counters all = counted.messages();
+        node.putObject("counters").put("ud_sends", all.udSends()).put("ud_rewrites", all.udRewrites()).put("ud_receives", all.udReceives())
+                .put("ud_translations", all.udTranslations()).put("cache_misses", all.cacheMisses()).put("table_misses", all.tableMisses())
+                .put("unknown_peers", all.unknownPeers()).put("ah_created", all.addressHandles()).put("rc_sends", all.rcSends());
         ArrayNode ranks = node.putArray("ranks");
         ArrayNode units = node.putArray("units");
         for (Unit unit : job.units()) {

@@ -220,9 +220,10 @@ public final class Restart {
             job = restart.makeJob(facts.named(own.namedRuntime()), around, own);
             ready.accept(job);
             Contents all = join(restart.contents);
+            restart.phases.reached("tables");
             RestartFiles files = RestartFiles.putBackOfUnit(job, all.image(), all.memory(), node.checkpoint().directory(), elsewhere);
             Job made = job;
-            return new UnitRestart(job, files, () -> restart.revive(made, all, restart.processes(all)));
+            return new UnitRestart(job, files, () -> restart.revive(made, all, restart.processes(all)), restart.phases);
         } catch (IOException | RuntimeException e) {
             restart.awaitContents();
             if (job != null) {

@@ -44,6 +44,11 @@ final class RestartPhases {
         lastNs = now;
     }
 
+    /** What was done by others until now is in no phase. */
+    void goOn() {
+        lastNs = System.nanoTime();
+    }
+
     long sinceStartNs() {
         return System.nanoTime() - startedNs;
     }

@@ -45,7 +45,7 @@ final class Service {
             job.filling().filled().thenRun(hugePages::ask); // it came in by small pages
         }
         Interval interval = Interval.of(job.settings());
-        metrics.open(() -> new JobMetrics(job, checkpointer::state, checkpointer::writing, drain.map(tiered -> tiered::state)));
+        metrics.open(() -> new JobMetrics(new WatchedJob(job, checkpointer, drain)));
         job.open(new Commands(job, checkpointer, drain));
         if (!(interval instanceof Interval.Never)) {
             job.owns(Periodic.start(checkpointer, interval));

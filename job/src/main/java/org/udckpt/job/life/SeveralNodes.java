@@ -26,6 +26,8 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.Launch;
 import org.udckpt.job.launch.RawText;
+import org.udckpt.job.metrics.JobMetrics;
+import org.udckpt.job.metrics.MetricsOutputs;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.NodesRequest;
 import org.udckpt.job.nodes.Placement;
@@ -59,6 +61,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     private LeadLife lead;
     private CommandServer commands;
     private Periodic periodic;
+    private MetricsOutputs metrics;
     private boolean interrupted;
 
     private SeveralNodes(Settings settings, Installation installation, Starter starter, NodeJob job, Path images, String pmiName, Set<String> lostHosts) {
@@ -131,6 +134,8 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
             StateTables.write(writer, state);
             StateTables.write(writer, stops);
         }, lostHosts);
+        metrics = new MetricsOutputs(settings);
+        metrics.open(() -> new JobMetrics(new WatchedLead(lead, images)));
         Signals.forward(installation.agentLibrary(), this::signal);
         Signals.refuseStop("the job's hosts would not hear of their lead any more, and end it");
         commands = CommandServer.start(runtime.commandSocket(), this);
@@ -169,7 +174,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     @Override
     public ObjectNode status() {
-        return LeadStatus.of(job, images, lead.checkpoints());
+        return LeadStatus.of(job, images, lead.checkpoints(), lead.counted());
     }
 
     @Override
@@ -232,7 +237,19 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
             if (lead != null) {
                 lead.close();
             }
+            closeMetrics();
             runtime.delete();
+        }
+    }
+
+    /** After all that they tell of. */
+    private void closeMetrics() {
+        if (metrics != null) {
+            try {
+                metrics.close();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 }

@@ -31,7 +31,9 @@ final class StatusReport {
 
     /** The same of a unit of a job of several nodes. */
     static ObjectNode of(Job job, UnitCheckpoints checkpoints) {
-        return ranks(job, checkpoints.statistics(), begin(job, checkpoints.state()).put("unit_of", job.facts().name()));
+        ObjectNode node = begin(job, checkpoints.state()).put("unit_of", job.facts().name());
+        checkpoints.writing().ifPresent(write -> write.progress().describe(node.putObject("write")));
+        return ranks(job, checkpoints.statistics(), node);
     }
 
     private static ObjectNode begin(Job job, String state) {

@@ -20,10 +20,12 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.coordinator.Op;
 import org.udckpt.job.coordinator.Request;
 import org.udckpt.job.exchange.News;
+import org.udckpt.job.exchange.Totals;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.RawText;
 import org.udckpt.job.nodes.AgentPart;
 import org.udckpt.job.nodes.NodeAuthority;
+import org.udckpt.job.nodes.NodeCounts;
 import org.udckpt.job.nodes.NodeHandle;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.NodePmi;
@@ -57,7 +59,9 @@ public final class UnitLife implements AgentPart, News.Reader {
     private News news;
     private NodeAuthority authority;
     private NodePmi pmi;
+    private Totals totals;
     private volatile UnitStart start;
+    private volatile UnitCounts counts;
     private volatile boolean ended;
 
     public UnitLife(Installation installation, NodeSpecification specification, int unit, Settings settings, IntConsumer end) {
@@ -73,6 +77,7 @@ public final class UnitLife implements AgentPart, News.Reader {
     public void joined(NodeHandle handle) {
         node = handle;
         news = handle.part().news(this);
+        totals = handle.part().totals(NodeCounts.NONE.encode(), _ -> { });
         RuntimeDirectory.makeBase(settings);
         authority = new NodeAuthority(handle, specification.job(), RuntimeDirectory.base(settings).resolve(runtime() + ".shelf"));
         pmi = new NodePmi(handle);
@@ -138,9 +143,11 @@ public final class UnitLife implements AgentPart, News.Reader {
                 if (specification.job().image() == null) {
                     begin(UnitStart::first);
                 } else {
-                    start.revive();
+                    Note revived = new Note.Revived(start.revive());
+                    node.thread().execute(now -> news.toRoot(revived.encode(), false, now)); // before the answer
                 }
                 Job job = start.job();
+                counts = new UnitCounts(job, start.checkpoints(), totals, node.thread());
                 Thread.ofVirtual().name("unit-end").start(() -> awaitEnd(job));
             }
             case CONNECT -> start.connect();
@@ -268,6 +275,7 @@ public final class UnitLife implements AgentPart, News.Reader {
             case Note.Begun begun -> work.submit(() -> begun(begun.all()));
             case Note.Report note -> throw new MalformedMessage("the root has no part: " + note);
             case Note.Ends note -> throw new MalformedMessage("the root has no ranks: " + note);
+            case Note.Revived note -> throw new MalformedMessage("the root has no ranks: " + note);
             case Note.Ended note -> throw new MalformedMessage("the root has no ranks: " + note);
         }
     }
@@ -295,6 +303,9 @@ public final class UnitLife implements AgentPart, News.Reader {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+        if (counts != null) {
+            counts.close();
         }
         UnitStart begun = start;
         if (begun != null) {

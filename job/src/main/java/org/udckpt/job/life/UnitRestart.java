@@ -14,22 +14,28 @@ final class UnitRestart implements AutoCloseable {
     private final Job job;
     private final FilesFate files;
     private final Reviver reviver;
+    private final RestartPhases phases;
     private Revival revival;
 
-    UnitRestart(Job job, RestartFiles files, Reviver reviver) {
+    UnitRestart(Job job, RestartFiles files, Reviver reviver, RestartPhases phases) {
         this.job = job;
         this.files = new FilesFate(files);
         this.reviver = reviver;
+        this.phases = phases;
+        phases.reached("files");
     }
 
     Job job() {
         return job;
     }
 
-    /** The files of all units are put back: the processes are there, behind closed gates, with their verbs objects made again. */
-    void revive() throws IOException, InterruptedException {
+    /** The files of all units are put back: the processes are there, behind closed gates, with their verbs objects made again. @return what the time went into, for people */
+    String revive() throws IOException, InterruptedException {
+        phases.goOn();
         revival = reviver.revive();
         revival.rebuild();
+        phases.reached("verbs");
+        return phases.toString();
     }
 
     /** All addresses of the job are known: queue pairs that had a peer get it again. */

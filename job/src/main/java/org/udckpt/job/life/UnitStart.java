@@ -1,7 +1,7 @@
 package org.udckpt.job.life;
 
 import java.io.IOException;
-import java.util.Optional;
+import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.read.NodeReader;
@@ -12,9 +12,7 @@ import org.udckpt.job.checkpoint.UnitCheckpoints;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.nodes.NodeJob;
-import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
-import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Keys;
 import org.udckpt.process.restore.Relocation;
@@ -71,14 +69,12 @@ final class UnitStart implements AutoCloseable {
         Service.openUnit(job, checkpoints, installation.library());
     }
 
-    private static NodeReader open(NodeJob.Image image, int number, Settings settings) throws IOException {
-        CheckpointReader reader = ImageLocation.find(image.directory(), Keys.user(settings)).open(Keys.user(settings));
-        Optional<NodeReader> own = reader.nodes().stream().filter(node -> node.index() == number).findFirst();
-        if (own.isEmpty()) {
-            reader.close();
-            throw new Failure(ExitCode.CORRUPT, image.directory() + " has no unit " + number);
+    private static NodeReader open(NodeJob.Image image, int number, Settings settings) {
+        try {
+            return CheckpointReader.openNode(Path.of(image.directory()), Keys.user(settings), number).node(number); // which is closed with the job
+        } catch (IOException e) {
+            throw Failure.of("opening unit " + number + " of " + image.directory(), e);
         }
-        return own.get();
     }
 
     Job job() {
@@ -89,9 +85,9 @@ final class UnitStart implements AutoCloseable {
         return checkpoints;
     }
 
-    /** The files of all units are put back: the processes are restored, behind closed gates, with their verbs objects made again. */
-    void revive() throws IOException, InterruptedException {
-        restart.revive();
+    /** The files of all units are put back: the processes are restored, behind closed gates, with their verbs objects made again. @return what the time went into, for people */
+    String revive() throws IOException, InterruptedException {
+        return restart.revive();
     }
 
     /** All addresses of the job are known: queue pairs that had a peer get it again. */

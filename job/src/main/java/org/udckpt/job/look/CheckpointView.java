@@ -4,9 +4,11 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.udckpt.address.Endpoint;
 import org.udckpt.image.write.PhaseTime;
+import org.udckpt.job.store.CallRow;
 import org.udckpt.job.store.OpenImage;
 import org.udckpt.job.store.OpenNode;
 import org.udckpt.job.store.ProcessChoice;
@@ -19,17 +21,18 @@ import org.udckpt.process.model.JobFile;
  *
  * @param nodes by index
  * @param phases of the checkpoint, as the whole job went through them
+ * @param calls of the coordinator, in order; none where one process was all agents, or the image does not say
  * @param lifeStops how long the ranks stood still in this life of the job; null where the image does not say
  * @param writes all together first, then each stripe
  */
-public record CheckpointView(OpenImage image, List<NodeView> nodes, List<PhaseTime> phases, StopTimesRow lifeStops, List<WriteTimes> writes) {
+public record CheckpointView(OpenImage image, List<NodeView> nodes, List<PhaseTime> phases, List<CallRow> calls, StopTimesRow lifeStops, List<WriteTimes> writes) {
     public static CheckpointView of(OpenImage image) throws IOException {
         List<NodeView> nodes = new ArrayList<>();
         for (OpenNode node : image.nodes()) {
             nodes.add(NodeView.of(node, image.reader().node(node.index())));
         }
-        return new CheckpointView(image, List.copyOf(nodes), image.reader().jobTable(NodeView.PHASES, PhaseTime.class), StateTables.readStopTimes(image.reader()).orElse(null),
-                WriteTimes.read(image.reader()));
+        return new CheckpointView(image, List.copyOf(nodes), image.reader().jobTable(NodeView.PHASES, PhaseTime.class), StateTables.readCalls(image.reader()),
+                StateTables.readStopTimes(image.reader()).orElse(null), WriteTimes.read(image.reader()));
     }
 
     /** Where a rank is. */
@@ -55,6 +58,11 @@ public record CheckpointView(OpenImage image, List<NodeView> nodes, List<PhaseTi
         Map<String, Integer> kinds = new TreeMap<>();
         nodes.forEach(node -> node.objects().kinds().forEach((kind, count) -> kinds.merge(kind, count, Integer::sum)));
         return kinds;
+    }
+
+    /** The node whose own part of a call took longest; empty: the lead's did. */
+    public Optional<OpenNode> slowest(CallRow call) {
+        return image.nodes().stream().filter(node -> node.index() == call.slowest()).findFirst();
     }
 
     /** Of all nodes, by node. */

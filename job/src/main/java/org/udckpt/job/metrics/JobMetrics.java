@@ -14,14 +14,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
-import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.udckpt.address.CountersFile.Counters;
 import org.udckpt.image.write.Phase;
-import org.udckpt.job.agent.Job;
 import org.udckpt.job.report.WriteProgress;
-import org.udckpt.job.tiers.DrainState;
 
 /** A job's metrics at the moment when they are asked for; docs/metrics.md has what each means. Each carries the job's name. */
 public final class JobMetrics {
@@ -29,28 +25,17 @@ public final class JobMetrics {
     static final String ENDED = "ended";
     private static final String NAME = "name";
 
-    private final Job job;
-    private final Supplier<String> state;
-    private final Supplier<Optional<WriteProgress>> writing;
-    private final Optional<Supplier<DrainState>> drain;
+    private final Watched job;
     private final Tally tally = Tally.ofThisProcess();
     private final Labels labels;
 
-    /**
-     * @param state "running", or the phase of the checkpoint under way, in lower case
-     * @param writing how far the image is that is being written
-     * @param drain of jobs that have tiers
-     */
-    public JobMetrics(Job job, Supplier<String> state, Supplier<Optional<WriteProgress>> writing, Optional<Supplier<DrainState>> drain) {
+    public JobMetrics(Watched job) {
         this.job = job;
-        this.state = state;
-        this.writing = writing;
-        this.drain = drain;
-        this.labels = Labels.of(NAME, job.facts().name());
+        this.labels = Labels.of(NAME, job.name());
     }
 
     MetricSnapshots now() {
-        return of(state.get());
+        return of(job.state());
     }
 
     /** The last that there is to say. */
@@ -64,23 +49,22 @@ public final class JobMetrics {
         job(all, sums, present);
         checkpoints(all, sums);
         underWay(all);
-        messages(all, job.counted());
+        messages(all, job.messages());
         return new MetricSnapshots(all);
     }
 
     private void job(List<MetricSnapshot> all, Tally.Sums sums, String present) {
         all.add(InfoSnapshot.builder().name("udckpt_job").help("The job.").dataPoint(InfoDataPointSnapshot.builder()
-                .labels(labels.add("directory", job.imageDirectory().toString()).add("program", String.join(" ", job.facts().command()))).build()).build());
+                .labels(labels.add("directory", job.directory().toString()).add("program", String.join(" ", job.command()))).build()).build());
         all.add(states(present));
-        all.add(Family.of("udckpt_ranks", "Ranks, or in a tree processes with a verbs device, that are alive.")
-                .gauge(labels, present.equals(ENDED) ? 0 : job.jobRanks().all().stream().filter(rank -> rank.alive()).count()));
-        all.add(Family.of("udckpt_restarts", "Restarts of the job since its first life, by whomever.").counter(labels, job.facts().generation()));
+        all.add(Family.of("udckpt_ranks", "Ranks, or in a tree processes with a verbs device, that are alive.").gauge(labels, present.equals(ENDED) ? 0 : job.ranks()));
+        all.add(Family.of("udckpt_restarts", "Restarts of the job since its first life, by whomever.").counter(labels, job.generation()));
         all.add(Family.of("udckpt_failures", "Failures of the job after which this agent had to restart it.").counter(labels, sums.lifeFailures()));
     }
 
     private MetricSnapshot states(String present) {
         StateSetDataPointSnapshot.Builder states = StateSetDataPointSnapshot.builder().labels(labels);
-        Stream.concat(Stream.of(RUNNING, ENDED), Arrays.stream(Phase.values()).map(JobMetrics::word)).forEach(each -> states.state(each, each.equals(present)));
+        Stream.concat(Stream.of(RUNNING, ENDED), Arrays.stream(Phase.values()).filter(phase -> phase != Phase.WAIT).map(JobMetrics::word)).forEach(each -> states.state(each, each.equals(present)));
         return StateSetSnapshot.builder().name("udckpt_state").help("What the job is doing: running, or in a phase of a checkpoint.").dataPoint(states.build()).build();
     }
 
@@ -105,28 +89,24 @@ public final class JobMetrics {
     }
 
     private void underWay(List<MetricSnapshot> all) {
-        Optional<WriteProgress> write = writing.get();
+        Optional<WriteProgress> write = job.writing();
         all.add(Family.bytes("udckpt_write_pending", "Memory of the checkpoint under way that is not written yet.").gauge(labels, write.map(now -> now.bytes() - now.bytesDone()).orElse(0L)));
-        all.add(Family.bytes("udckpt_memory_missing", "Memory of the restarted job that is still to come from its checkpoint.").gauge(labels, job.filling().missing()));
-        drain.map(Supplier::get).ifPresent(now -> {
+        all.add(Family.bytes("udckpt_memory_missing", "Memory of the restarted job that is still to come from its checkpoint.").gauge(labels, job.missing()));
+        job.drain().ifPresent(now -> {
             all.add(Family.bytes("udckpt_drain_pending", "What is still to be copied to the slow tier, and read back, of the checkpoint under way there.").gauge(labels, now.total() - now.done()));
             all.add(Family.of("udckpt_drain_failing", "1: the last copy to the slow tier failed and is tried again.").gauge(labels, now.problem().isEmpty() ? 0 : 1));
         });
     }
 
-    private void messages(List<MetricSnapshot> all, List<Counters> counters) {
+    private void messages(List<MetricSnapshot> all, Counters counted) {
         Map<Labels, Double> sends = new LinkedHashMap<>();
-        sends.put(labels.add("transport", "UD"), sum(counters, Counters::udSends));
-        sends.put(labels.add("transport", "RC"), sum(counters, Counters::rcSends));
+        sends.put(labels.add("transport", "UD"), (double) counted.udSends());
+        sends.put(labels.add("transport", "RC"), (double) counted.rcSends());
         all.add(Family.of("udckpt_sends", "Work requests sent in this life.").counter(sends));
-        all.add(Family.of("udckpt_sends_rewritten", "UD sends whose address was translated.").counter(labels, sum(counters, Counters::udRewrites)));
-        all.add(Family.of("udckpt_receives", "UD receives in this life.").counter(labels, sum(counters, Counters::udReceives)));
-        all.add(Family.of("udckpt_cache_misses", "Sends whose address was not in their address handle's cache.").counter(labels, sum(counters, Counters::cacheMisses)));
-        all.add(Family.of("udckpt_table_misses", "Sends whose address was not in the translation table, so that the agent was asked.").counter(labels, sum(counters, Counters::tableMisses)));
-        all.add(Family.of("udckpt_unknown_peers", "Sends to addresses that nobody in the job has.").counter(labels, sum(counters, Counters::unknownPeers)));
-    }
-
-    private static double sum(List<Counters> counters, ToLongFunction<Counters> which) {
-        return counters.stream().mapToLong(which).sum();
+        all.add(Family.of("udckpt_sends_rewritten", "UD sends whose address was translated.").counter(labels, counted.udRewrites()));
+        all.add(Family.of("udckpt_receives", "UD receives in this life.").counter(labels, counted.udReceives()));
+        all.add(Family.of("udckpt_cache_misses", "Sends whose address was not in their address handle's cache.").counter(labels, counted.cacheMisses()));
+        all.add(Family.of("udckpt_table_misses", "Sends whose address was not in the translation table, so that the agent was asked.").counter(labels, counted.tableMisses()));
+        all.add(Family.of("udckpt_unknown_peers", "Sends to addresses that nobody in the job has.").counter(labels, counted.unknownPeers()));
     }
 }

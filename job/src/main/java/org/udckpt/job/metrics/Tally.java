@@ -1,12 +1,12 @@
 package org.udckpt.job.metrics;
 
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.write.Phase;
 import org.udckpt.image.write.PhaseTime;
-import org.udckpt.image.write.StopTimes;
 
 /** What this process's job has come to, over all lives that it has had in this process; from 0, as counters of OpenMetrics are. Thread-safe. */
 public final class Tally {
@@ -40,7 +40,7 @@ public final class Tally {
             long lifeFailures, double lastTakenAt, double lastRate) {}
 
     Tally() {
-        for (Phase phase : Phase.values()) {
+        for (Phase phase : EnumSet.complementOf(EnumSet.of(Phase.WAIT))) { // which is one node's, not the job's
             phases.put(phase, new Distribution());
         }
     }
@@ -53,15 +53,16 @@ public final class Tally {
      * A checkpoint is complete.
      *
      * @param times of its stop
+     * @param ranks how long each stood still, in nanoseconds
      * @param writeNanos until it was durable
      */
-    public synchronized void taken(Manifest manifest, List<PhaseTime> times, long writeNanos) {
+    public synchronized void taken(Manifest manifest, List<PhaseTime> times, List<Long> ranks, long writeNanos) {
         taken++;
         memoryBytes += manifest.bytes();
         storedBytes += manifest.storedBytes();
         lastTakenAt = manifest.takenAt().toEpochMilli() / 1e3;
         lastRate = manifest.bytes() * 1e9 / Math.max(1, writeNanos);
-        StopTimes.ofRanks(times).forEach(stops::add);
+        ranks.forEach(stops::add);
         times.forEach(time -> phases.get(time.phase()).add(time.nanoseconds()));
         phases.get(Phase.WRITE).add(manifest.writeNanos());
         phases.get(Phase.COMMIT).add(Math.max(0, writeNanos - manifest.writeNanos()));

@@ -24,6 +24,9 @@ public sealed interface Note {
     /** To the lead: all of the unit's ranks have ended. @param code their part of the job's */
     record Ended(int code) implements Note {}
 
+    /** To the lead: a restarted unit's processes are there. @param phases what the time went into, for people */
+    record Revived(String phases) implements Note {}
+
     /** To all: the ranks are to get this signal, of signal(7). */
     record Signal(int number) implements Note {}
 
@@ -42,6 +45,7 @@ public sealed interface Note {
             case Ended ended -> bytes(3, ByteBuffer.allocate(4).putInt(ended.code).array());
             case Signal signal -> bytes(4, ByteBuffer.allocate(4).putInt(signal.number).array());
             case Begun begun -> bytes(5, new byte[] {(byte) (begun.all ? 1 : 0)});
+            case Revived unit -> bytes(6, unit.phases.getBytes(StandardCharsets.UTF_8));
         };
     }
 
@@ -59,6 +63,7 @@ public sealed interface Note {
                 case 3 -> new Ended(from.getInt());
                 case 4 -> new Signal(from.getInt());
                 case 5 -> new Begun(truth(from.get()));
+                case 6 -> new Revived(new String(rest(from), StandardCharsets.UTF_8));
                 default -> throw new MalformedMessage("a note of kind " + kind);
             };
         } catch (BufferUnderflowException e) {

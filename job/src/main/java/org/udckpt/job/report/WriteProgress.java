@@ -18,6 +18,11 @@ public record WriteProgress(int ranksDone, int ranks, long bytesDone, long bytes
         return nanos == 0 ? 0 : bytesDone * 1e9 / nanos;
     }
 
+    /** The same when so much time has gone by since the job runs again. */
+    public WriteProgress after(long time) {
+        return new WriteProgress(ranksDone, ranks, bytesDone, bytes, storedBytes, time);
+    }
+
     /** Negative: cannot be told yet. What is synced at the end comes on top. */
     public double secondsLeft() {
         return bytesDone == 0 ? -1 : (bytes - bytesDone) / bytesPerSecond();

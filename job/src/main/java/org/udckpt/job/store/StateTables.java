@@ -30,6 +30,7 @@ public final class StateTables {
     private static final String PMI = "pmi";
     private static final String ADDRESSES = "addresses";
     private static final String STOP_TIMES = "stop-times";
+    private static final String CALLS = "calls";
 
     private StateTables() {}
 
@@ -52,6 +53,16 @@ public final class StateTables {
 
     public static void write(CheckpointWriter writer, StopTimesRow stops) throws IOException {
         writer.table(STOP_TIMES, StopTimesRow.class, List.of(stops));
+    }
+
+    /** Of a checkpoint that several agents have made. */
+    public static void writeCalls(CheckpointWriter writer, List<CallRow> calls) throws IOException {
+        writer.table(CALLS, CallRow.class, calls);
+    }
+
+    /** Of a checkpoint that several agents have made; empty in others, and in images that were made before this table was. */
+    public static List<CallRow> readCalls(CheckpointReader reader) throws IOException {
+        return reader.jobTableIfThere(CALLS, CallRow.class);
     }
 
     private static List<PmiRow> pmi(NodeState state) {

@@ -49,6 +49,8 @@ record SeveralNodes(Path parent, ImageKey key) {
             }
             StateTables.write(writer, new JobState(new JobRow("anatomy", hosts, JobRow.command(List.of("anatomy")), 0, "kvs", "/runtime/of/the/lead"), HostLayout.parse(hosts)));
             writer.statistics(List.of(new PhaseTime(PhaseTime.JOB, Phase.SUSPEND, 1_000_000)));
+            StateTables.writeCalls(writer, List.of(new CallRow("suspend", 0, 2_000_000, 1, 1_500_000, new long[] {2_000_000, 1_900_000}),
+                    new CallRow("drain", 1, 700_000, CallRow.LEAD, 100_000, new long[] {700_000, 600_000})));
             writer.commit(new CheckpointInfo(nodes.length, Instant.now(), "x86_64", Map.of("job", "anatomy", "launch", "ranks")));
             return writer.directory();
         }

@@ -169,6 +169,11 @@ class SeveralNodesTest {
         assertEquals("{\"node\":1,\"host\":\"b\",\"processes\":1,\"ranks\":[1],\"phases\":[{\"phase\":\"suspend\",\"ms\":1.5},{\"phase\":\"resume\",\"rank\":1,\"ms\":0.3}]}",
                 all.at("/nodes/1").toString());
         assertEquals(List.of("suspend", "write", "commit"), all.path("phases").findValuesAsText("phase"), "the job's own");
+        assertEquals("[{\"call\":\"suspend\",\"round\":0,\"ms\":2.0,\"slowest\":{\"node\":1,\"host\":\"b\",\"ms\":1.5},\"levels_ms\":[2.0,1.9]},"
+                + "{\"call\":\"drain\",\"round\":1,\"ms\":0.7,\"levels_ms\":[0.7,0.6]}]", all.path("calls").toString());
+        String phases = good(udckpts, "inspect", several() + "/ckpt-0001", "--phases");
+        assertTrue(phases.matches("(?s).*\nsuspend +2\\.0 ms +1\\.5 ms on b \\(node 1\\) +2\\.0 ms, 1\\.9 ms\ndrain 2 +0\\.7 ms +the lead +0\\.7 ms, 0\\.6 ms\n"
+                + "node +suspend +drain +snapshot +wait +resume +stop +write\n0 on a +1\\.5 ms +- +- +- +0\\.3 ms +1\\.8 ms +-\n1 on b .*"), phases);
         assertEquals(List.of("0", "1"), all.path("processes").findValuesAsText("rank"));
         assertEquals(List.of("a", "b"), all.path("processes").findValuesAsText("host"));
         assertEquals(all.at("/processes/0/pid"), all.at("/processes/1/pid"), "what this test is about");

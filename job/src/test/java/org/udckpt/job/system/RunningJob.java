@@ -188,7 +188,7 @@ final class RunningJob implements AutoCloseable {
     }
 
     interface Condition {
-        boolean holds() throws IOException;
+        boolean holds() throws Exception;
     }
 
     void await(String what, Condition condition) throws Exception {

@@ -4,7 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,6 +47,8 @@ class SeveralHostsTest {
 
             Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(0, 6, 7, 8, 9), images);
             hosts.await("the job's output", "second", () -> hosts.output("second").contains("iteration"));
+            assertTrue(hosts.errors("second").matches("(?s).*the ranks run: files .*, start .* \\(slowest .*, exchange .*, connect .*, open .*; on .*: namespaces .*verbs .*"),
+                    () -> hosts.text("second"));
             for (int number : new int[] {6, 7, 8, 9}) {
                 assertTrue(hosts.programs(number).contains("stencil_cg"), hosts.programs(number).toString());
             }
@@ -61,6 +66,59 @@ class SeveralHostsTest {
             }
             hosts.good();
         }
+    }
+
+    @Test
+    void timesAndCountsOfAllHostsAreSeenAtTheLead() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(4)) {
+            Path metrics = hosts.directory.resolve("metrics.txt");
+            String[] options = {"--name", "job", "--dir", hosts.directory.resolve("images").toString(), "--hosts", hosts.hosts(1, 2, 3, 4), "--metrics", metrics.toString(),
+                "--max-rate", "8M", "--buffer", "4M"};
+            String[] program = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "100000", "--ballast", "24"};
+            Process job = hosts.several("job", "run", words(options, program));
+            hosts.await("the job's output", "job", () -> hosts.output("job").contains("iteration"));
+            Process checkpoint = hosts.command("checkpoint", "checkpoint", "job", "--log-json");
+            hosts.await("the write of all hosts", "checkpoint", () -> status(hosts).path("write").path("ranks").asInt() == 3);
+            JsonNode write = status(hosts).path("write");
+            assertTrue(write.path("bytes").asLong() > 3 * (24L << 20), write.toString());
+            assertEquals(0, hosts.end("checkpoint", checkpoint, SECONDS), () -> hosts.text("checkpoint") + hosts.text("job"));
+            List<String> bars = hosts.errors("checkpoint").lines().filter(line -> line.contains("\"progress\"")).toList();
+            assertTrue(bars.size() >= 2 && bars.getLast().contains("\"ranks\":3"), () -> hosts.text("checkpoint"));
+            String told = "(?s).*suspend [0-9.]+ m?s \\(slowest .*snapshot [0-9.]+ m?s \\(slowest .*write [0-9.]+ s \\(slowest on .*longest on .*median .*";
+            assertTrue(hosts.errors("checkpoint").matches(told), () -> hosts.text("checkpoint"));
+            assertTimes(hosts);
+            hosts.await("the counts", "job", () -> status(hosts).at("/counters/ud_rewrites").asLong() > 0);
+            hosts.await("the metrics of three hosts", "job", () -> Files.readString(metrics).matches("(?s).*udckpt_ranks\\{[^}]*} 3.0.*udckpt_stop_seconds_count\\{[^}]*} 3\n.*")
+                    && Files.readString(metrics).matches("(?s).*udckpt_sends_rewritten_total\\{[^}]*} [1-9].*"));
+            assertEquals(0, hosts.run("end", SECONDS, "checkpoint", "job", "--then", "kill"), () -> hosts.text("end"));
+            hosts.assertEnds(0, "job", job, SECONDS);
+            assertTrue(Files.readString(metrics).contains("udckpt_state=\"ended\"} 1"), Files.readString(metrics));
+            hosts.good();
+        }
+    }
+
+    private static JsonNode status(SeveralHosts hosts) throws Exception {
+        Files.deleteIfExists(hosts.directory.resolve("status.out"));
+        assertEquals(0, hosts.run("status", SECONDS, "status", "job", "--json"), () -> hosts.text("status"));
+        return new ObjectMapper().readTree(hosts.output("status")).at("/jobs/0");
+    }
+
+    private static void assertTimes(SeveralHosts hosts) throws Exception {
+        assertEquals(0, hosts.run("inspect", SECONDS, "inspect", "--json", hosts.directory.resolve("images").toString()), () -> hosts.text("inspect"));
+        JsonNode image = new ObjectMapper().readTree(hosts.output("inspect"));
+        assertTrue(image.path("calls").findValuesAsText("call").containsAll(List.of("suspend", "drain", "snapshot", "resume", "write")), image.path("calls").toString());
+        image.path("calls").forEach(call -> assertTrue(call.path("levels_ms").size() == 2 && call.at("/levels_ms/0").asDouble() >= call.at("/levels_ms/1").asDouble(), call.toString()));
+        double longest = 0;
+        for (JsonNode node : image.path("nodes")) {
+            assertEquals(Set.of("suspend", "drain", "snapshot", "wait", "resume", "write"), Set.copyOf(node.path("phases").findValuesAsText("phase")), node.toString());
+            double stop = 0;
+            for (JsonNode phase : node.path("phases")) { // one rank on each
+                stop += phase.path("phase").asText().equals("write") ? 0 : phase.path("ms").asDouble();
+            }
+            longest = Math.max(longest, stop);
+        }
+        assertEquals(image.at("/stop_ms/max").asDouble(), longest, 1e-3, "the stop of the node that stood still for longest");
+        assertTrue(image.at("/stop_ms/median").asDouble() <= longest, image.path("stop_ms").toString());
     }
 
     @Test
