@@ -3,6 +3,7 @@ package org.udckpt.address;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 
 /** Who knows every endpoint of the job: the {@link AddressMap} itself, or a node's connection to it. Thread-safe. */
 public interface AddressAuthority {
@@ -41,6 +42,18 @@ public interface AddressAuthority {
 
     /** The endpoint that the job calls {@code lid, qpn}, when it has a real address in this life. */
     Optional<Endpoint> byVirtual(int lid, int qpn);
+
+    /** Keys ({@link VerbsAddress#key}) of the virtual addresses elsewhere that ranks of this node have asked for and found, ascending; none where all are known here. */
+    default List<Long> peers() {
+        return List.of();
+    }
+
+    /**
+     * After a restart, before the ranks run: what {@link #peers} was, to be asked for in one go when all have said where they are.
+     *
+     * @param known is given each endpoint that was found; does not throw
+     */
+    default void expect(List<Long> peers, Consumer<Endpoint> known) { }
 
     /** The endpoint that is at the device address {@code lid, qpn} in this life. */
     Optional<Endpoint> byReal(int lid, int qpn);

@@ -7,8 +7,10 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import org.udckpt.address.AddressAuthority;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.CountersFile;
+import org.udckpt.address.Endpoint;
 import org.udckpt.address.HostAddress;
 import org.udckpt.address.RankSpan;
 import org.udckpt.address.TranslationTable;
@@ -48,6 +50,8 @@ public final class Job implements AutoCloseable {
     private final Closers closers = new Closers();
     private final RuntimeDirectory runtime;
     private final AddressMap addresses;
+    private final AddressAuthority authority;
+    private final TranslationTable table;
     private final HostAddresses hosts;
     private final ControlServer control;
     private final PmiServer pmi;
@@ -82,9 +86,10 @@ public final class Job implements AutoCloseable {
             hosts = closers.add(HostAddresses.reserve(facts.layout(), facts.span(), devices(), map, SoftPorts.of(around.environment()),
                     around.environment().getOrDefault("UDCKPT_SOFT_NET", DEFAULT_NET)));
             counters = closers.add(CountersFile.create(runtime.counters(), facts.span()));
-            TranslationTable table = closers.add(TranslationTable.create(runtime.table(), tableCapacity(facts.span().total()), facts.generation()));
-            numbers = new RankNumbers(facts.span(), reservedNumbers(), this::isAlive, rank -> renew(rank.number(), table));
-            control = closers.add(ControlServer.start(runtime.path(), facts.generation(), around.authority().apply(map), table, this::hostOf, numbers, connection -> { }));
+            table = closers.add(TranslationTable.create(runtime.table(), tableCapacity(facts.span().total()), facts.generation()));
+            numbers = new RankNumbers(facts.span(), reservedNumbers(), this::isAlive, rank -> renew(rank.number()));
+            authority = around.authority().apply(map);
+            control = closers.add(ControlServer.start(runtime.path(), facts.generation(), authority, table, this::hostOf, numbers, connection -> { }));
             pmi = closers.add(openPmi(pmiState));
         } catch (IOException | RuntimeException e) {
             closers.close();
@@ -113,7 +118,7 @@ public final class Job implements AutoCloseable {
     }
 
     /** A rank's number has become another process's: nothing of the last one stays. */
-    private void renew(int rank, TranslationTable table) {
+    private void renew(int rank) {
         addresses.forget(rank).forEach(endpoint -> table.remove(endpoint.virtual()));
         CountersFile.Counters last = counters.of(rank);
         earlierSends.addAndGet(last.udSends() + last.rcSends());
@@ -304,6 +309,24 @@ public final class Job implements AutoCloseable {
 
     public AddressMap addresses() {
         return addresses;
+    }
+
+    /** Keys of the queue pairs of other agents that these ranks have asked for: see {@link AddressAuthority#peers}. */
+    public List<Long> peers() {
+        return authority.peers();
+    }
+
+    /** The job comes from a checkpoint in which these were {@link #peers}: they are in the ranks' table before the gates open. */
+    public void expectPeers(List<Long> peers) {
+        authority.expect(peers, this::known);
+    }
+
+    private void known(Endpoint peer) {
+        try {
+            table.put(peer);
+        } catch (IllegalStateException full) {
+            Messages.warn("the address of " + peer.virtual() + " is asked for again when it is needed: " + full.getMessage());
+        }
     }
 
     /** The rank whose host a process is on. @throws Failure when it does not say below which one it is, and there are several hosts */

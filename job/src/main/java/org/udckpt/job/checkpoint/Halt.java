@@ -71,7 +71,7 @@ final class Halt implements AutoCloseable {
      */
     Frozen snapshot(long traffic, boolean elsewhere) throws IOException {
         PmiState pmi = job.pmi().state();
-        NodeState agent = new NodeState(job.namedRuntime(), pmi, job.addresses().copy());
+        NodeState agent = new NodeState(job.namedRuntime(), pmi, job.addresses().copy(), job.peers());
         Instant now = Instant.now();
         var numbered = job.numbers().all(); // of all that will be in the image: some may end a moment after the stop
         CaptureRequest request = new CaptureRequest(Roots.of(job.facts().launch(), job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE,

@@ -218,6 +218,7 @@ public final class Restart {
             checkMachine(node.checkpoint());
             NodeState own = StateTables.readNode(node, StateTables.readJob(node.checkpoint()));
             job = restart.makeJob(facts.named(own.namedRuntime()), around, own);
+            job.expectPeers(own.peers());
             ready.accept(job);
             Contents all = join(restart.contents);
             restart.phases.reached("tables");

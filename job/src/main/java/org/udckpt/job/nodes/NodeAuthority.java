@@ -7,10 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.udckpt.address.AddressAuthority;
 import org.udckpt.address.AddressBatch;
 import org.udckpt.address.AddressMap;
@@ -41,7 +44,13 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
     /** Of the node's thread: who waits for what was asked. */
     private final Map<Integer, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
     private final Map<Integer, Long> keys = new HashMap<>();
+    /** Virtual addresses of others that were found. */
+    private final Set<Long> peers = ConcurrentHashMap.newKeySet();
     private volatile AddressMap own;
+    private volatile List<Long> expected = List.of();
+    private volatile Consumer<Endpoint> known = endpoint -> { };
+    /** Of the node's thread: the number of the question for all that were expected. */
+    private OptionalInt first = OptionalInt.empty();
 
     /**
      * Before the node's first message.
@@ -104,6 +113,7 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
                 Thread.sleep(PAUSE_MS);
                 found = ask(key);
             }
+            found.ifPresent(endpoint -> peers.add(endpoint.virtual().key()));
             return found;
         } catch (TimeoutException e) {
             Messages.error("the address of LID 0x%04x, QPN 0x%06x did not come from the other nodes within %d s".formatted(key >>> 24 & VerbsAddress.MAX_LID, key & VerbsAddress.MAX_QPN,
@@ -133,7 +143,27 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
     }
 
     @Override
+    public List<Long> peers() {
+        return peers.stream().sorted().toList();
+    }
+
+    @Override
+    public void expect(List<Long> before, Consumer<Endpoint> listener) {
+        known = listener;
+        expected = List.copyOf(before);
+    }
+
+    @Override
     public void answered(int number, long[] absent, long now) {
+        if (first.isPresent() && first.getAsInt() == number) {
+            first = OptionalInt.empty();
+            expected.forEach(key -> shelf.get(key).ifPresent(endpoint -> {
+                peers.add(key);
+                known.accept(endpoint);
+            }));
+            part.exchanged(null, now); // who is not there any more had ended before the checkpoint
+            return;
+        }
         CompletableFuture<Optional<Endpoint>> answer = waiting.remove(number);
         Long key = keys.remove(number);
         if (answer != null) {
@@ -141,9 +171,14 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
         }
     }
 
-    /** All endpoints of a restored node were registered by its START; what its ranks need of others they ask for when they connect or send. */
+    /** All endpoints of a restored node were registered by its START. Whom its ranks knew is asked for now; others when they connect or send. */
     @Override
     public void begin(long now) {
+        if (!expected.isEmpty()) {
+            first = OptionalInt.of(exchange.ask(expected.stream().mapToLong(Long::longValue).toArray(), now));
+            exchange.complete(now);
+            return;
+        }
         exchange.complete(now);
         part.exchanged(null, now);
     }

@@ -1,5 +1,6 @@
 package org.udckpt.job.store;
 
+import java.util.List;
 import org.udckpt.address.AddressMap;
 import org.udckpt.job.pmi.PmiState;
 
@@ -9,5 +10,6 @@ import org.udckpt.job.pmi.PmiState;
  * @param namedRuntime the runtime directory of the first life, which the processes' environment names for ever
  * @param pmi what the node's own ranks have put, and how far each of them is
  * @param addresses a copy of those of the node's own queue pairs, as they were at the stop
+ * @param peers keys of the queue pairs on other nodes that its ranks have asked for, see {@link org.udckpt.address.AddressAuthority#peers}
  */
-public record NodeState(String namedRuntime, PmiState pmi, AddressMap addresses) {}
+public record NodeState(String namedRuntime, PmiState pmi, AddressMap addresses, List<Long> peers) {}

@@ -29,6 +29,7 @@ public final class StateTables {
     private static final String AGENT = "agent";
     private static final String PMI = "pmi";
     private static final String ADDRESSES = "addresses";
+    private static final String PEERS = "peers";
     private static final String STOP_TIMES = "stop-times";
     private static final String CALLS = "calls";
 
@@ -49,6 +50,7 @@ public final class StateTables {
         node.table(AGENT, AgentRow.class, List.of(new AgentRow(state.namedRuntime(), place.boot(), place.imageDevice())));
         node.table(PMI, PmiRow.class, pmi(state));
         node.table(ADDRESSES, AddressRow.class, addresses(state));
+        node.table(PEERS, PeerRow.class, state.peers().stream().map(PeerRow::of).toList());
     }
 
     public static void write(CheckpointWriter writer, StopTimesRow stops) throws IOException {
@@ -116,7 +118,8 @@ public final class StateTables {
     public static NodeState readNode(NodeReader node, JobState job) throws IOException {
         boolean own = node.has(AGENT) || node.checkpoint().nodes().size() > 1;
         String runtime = own ? only(AGENT, node.file(AGENT), node.table(AGENT, AgentRow.class)).namedRuntime() : job.row().namedRuntime();
-        return new NodeState(runtime, readPmi(node, job, own), readAddresses(node, own));
+        return new NodeState(runtime, readPmi(node, job, own), readAddresses(node, own),
+                node.tableIfThere(PEERS, PeerRow.class).stream().map(PeerRow::key).toList());
     }
 
     /** Of one node of several. */

@@ -105,7 +105,7 @@ final class MemoryNodes implements AutoCloseable {
         nodes.forEach(Node::begin);
     }
 
-    private NodeHandle handle(int node) {
+    NodeHandle handle(int node) {
         return new NodeHandle(nodes.get(node).part, nodes.get(node));
     }
 

@@ -33,7 +33,7 @@ record SeveralNodes(Path parent, ImageKey key) {
         VerbsAddress address = new VerbsAddress(0x100 * (node + 1) + 7, Gid.ZERO, 0x20 + node);
         addresses.register(node, 0, address, address, Transport.UD);
         PmiState pmi = new PmiState("kvs", new TreeMap<>(Map.of("card-" + node, "of " + node)), List.of(new PmiState.RankState(node, PmiPhase.INITIALISED, node == 1)));
-        return new NodeState("/runtime/of/" + node, pmi, addresses);
+        return new NodeState("/runtime/of/" + node, pmi, addresses, List.of(0x700000020L + node, 0xffffffffffL));
     }
 
     /** @return its directory */

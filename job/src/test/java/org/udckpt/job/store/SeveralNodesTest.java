@@ -100,6 +100,7 @@ class SeveralNodesTest {
                 assertEquals(own.namedRuntime(), read.state().namedRuntime());
                 assertEquals(own.pmi(), read.state().pmi());
                 assertEquals(own.addresses().endpoints(), read.state().addresses().endpoints());
+                assertEquals(own.peers(), read.state().peers());
                 assertEquals("rank " + index + " of 2", job.span(node).toString());
             }
             assertThrows(ImageError.Missing.class, () -> reader.node(2));

@@ -13,7 +13,13 @@ import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.hosts.HostLab;
+import org.udckpt.job.store.JobState;
+import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.NodeState;
+import org.udckpt.job.store.StateTables;
 
 /** A real MPI job on several hosts: checkpointed there, killed with its hosts, restarted on others. */
 @Timeout(300)
@@ -42,6 +48,7 @@ class SeveralHostsTest {
             Process first = hosts.several("first", "run", words(new String[] {"--name", "job", "--dir", images, "--hosts", hosts.hosts(2, 2, 3, 4, 5)}, PROGRAM));
             hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
             assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
+            assertPeers(Path.of(images));
             hosts.crash(2, 3, 4, 5);
             assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
 
@@ -65,6 +72,18 @@ class SeveralHostsTest {
                 assertEquals(List.of(), left.toList());
             }
             hosts.good();
+        }
+    }
+
+    /** Each host's ranks have talked to some of the others', and the image knows whom they are to know again. */
+    private static void assertPeers(Path images) throws Exception {
+        try (CheckpointReader reader = CheckpointReader.open(images.resolve("ckpt-0001"), Keys.user())) {
+            JobState job = StateTables.readJob(reader);
+            for (NodeReader node : reader.nodes()) {
+                NodeState state = StateTables.readNode(node, job);
+                List<Long> own = state.addresses().endpoints().stream().map(endpoint -> endpoint.virtual().key()).toList();
+                assertTrue(!state.peers().isEmpty() && state.peers().stream().noneMatch(own::contains), state.peers() + ", own " + own);
+            }
         }
     }
 

@@ -1,0 +1,101 @@
+package org.udckpt.job.nodes;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.address.AddressMap;
+import org.udckpt.address.Endpoint;
+import org.udckpt.address.Gid;
+import org.udckpt.address.Transport;
+import org.udckpt.address.VerbsAddress;
+
+/** After a restart: whom a unit's ranks knew is known to them again when the gates open, in one question. */
+@Timeout(60)
+class PeersTest {
+    private static final int UNITS = 5;
+
+    @TempDir
+    Path directory;
+
+    private final MemoryNodes nodes = new MemoryNodes(2, 2, UNITS);
+    private final List<NodeAuthority> authorities = new ArrayList<>();
+    private LeadAddresses lead;
+
+    private static VerbsAddress virtual(int unit) {
+        return new VerbsAddress(100 + unit, Gid.ZERO, 0x50 + unit);
+    }
+
+    private static VerbsAddress real(int unit) {
+        return new VerbsAddress(200 + unit, Gid.ZERO, 0x60 + unit);
+    }
+
+    private void start() throws Exception {
+        NodeJob job = new NodeJob("peers", 1, IntStream.range(0, UNITS).mapToObj(unit -> new Unit("u" + unit, "u" + unit, unit, 1)).toList(), 2, "/", List.of("x"), Map.of(),
+                new NodeJob.Image("/nowhere", 1, Map.of()));
+        CompletableFuture<LeadAddresses> made = new CompletableFuture<>();
+        nodes.handle(0).thread().execute(now -> made.complete(new LeadAddresses(nodes.handle(0), job, directory.resolve("lead"))));
+        lead = made.get();
+        for (int unit = 0; unit < UNITS; unit++) {
+            NodeHandle handle = nodes.handle(NodeJob.node(unit));
+            Path shelf = directory.resolve("unit" + unit);
+            CompletableFuture<NodeAuthority> authority = new CompletableFuture<>();
+            handle.thread().execute(now -> authority.complete(new NodeAuthority(handle, job, shelf).of(new AddressMap())));
+            authorities.add(authority.get());
+            authorities.get(unit).register(unit, virtual(unit).qpn(), virtual(unit), real(unit), Transport.UD);
+        }
+    }
+
+    /** EXCHANGE comes to all. */
+    private void exchange() {
+        nodes.handle(0).thread().execute(lead::begin);
+        for (int unit = 0; unit < UNITS; unit++) {
+            nodes.handle(NodeJob.node(unit)).thread().execute(authorities.get(unit)::begin);
+        }
+    }
+
+    @AfterEach
+    void end() {
+        nodes.close();
+        authorities.forEach(NodeAuthority::close);
+        lead.close();
+    }
+
+    @Test
+    void whoWasKnownIsKnownAgain() throws Exception {
+        start();
+        List<Endpoint> known = new CopyOnWriteArrayList<>();
+        long gone = new VerbsAddress(100, Gid.ZERO, 0x999).key();
+        authorities.get(1).expect(List.of(gone, virtual(0).key(), virtual(4).key()), known::add);
+        exchange();
+        for (long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20); known.size() < 2 && System.nanoTime() < end;) {
+            Thread.sleep(1);
+        }
+        assertEquals(List.of(new Endpoint(0, virtual(0), real(0)), new Endpoint(4, virtual(4), real(4))), List.copyOf(known), "and not who is gone");
+        assertEquals(List.of(virtual(0).key(), virtual(4).key()), authorities.get(1).peers());
+        assertEquals(real(3), authorities.get(1).byVirtual(virtual(3).lid(), virtual(3).qpn()).orElseThrow().real());
+        assertEquals(List.of(virtual(0).key(), virtual(3).key(), virtual(4).key()), authorities.get(1).peers(), "who was met later is one too");
+    }
+
+    @Test
+    void ownQueuePairsAndUnknownOnesAreNoPeers() throws Exception {
+        start();
+        exchange();
+        assertEquals(real(2), authorities.get(2).byVirtual(virtual(2).lid(), virtual(2).qpn()).orElseThrow().real());
+        assertTrue(authorities.get(2).byVirtual(7, 7).isEmpty());
+        assertEquals(List.of(), authorities.get(2).peers());
+        assertEquals(virtual(3), authorities.get(2).byReal(real(3).lid(), real(3).qpn()).orElseThrow().virtual(), "one that has sent something");
+        assertEquals(List.of(virtual(3).key()), authorities.get(2).peers());
+    }
+}
