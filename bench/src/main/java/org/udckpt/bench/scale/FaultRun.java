@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.udckpt.job.coordinator.Budgets;
 import org.udckpt.job.coordinator.NodePart;
 import org.udckpt.job.coordinator.Op;
@@ -13,6 +14,7 @@ import org.udckpt.job.coordinator.Owner;
 import org.udckpt.job.coordinator.Request;
 import org.udckpt.job.exchange.Exchange;
 import org.udckpt.job.exchange.KeyShelf;
+import org.udckpt.job.exchange.Totals;
 import org.udckpt.job.tree.Tally;
 import org.udckpt.job.tree.Timing;
 import org.udckpt.job.tree.Tree;
@@ -40,6 +42,8 @@ public final class FaultRun {
     private final boolean exchanges;
     private final long[] sent;
     private final long[] received;
+    private final Totals[] totals;
+    private Totals.Counts counted = Totals.Counts.none(0, 1);
     private final boolean[] failing;
     private final boolean[] hanging;
     private final Set<FaultPlan.Fault> done = new HashSet<>();
@@ -66,6 +70,7 @@ public final class FaultRun {
         ledger = new Ledger(world, bound);
         sent = new long[nodes];
         received = new long[nodes];
+        totals = new Totals[nodes];
         failing = new boolean[nodes];
         hanging = new boolean[nodes];
     }
@@ -106,7 +111,23 @@ public final class FaultRun {
         }
         ledger.atRest();
         if (!plan.loses()) { // else a phase's budget may end before a message has come that was lost
+            addsUp();
             succeedsAgain(rest);
+        }
+    }
+
+    /** What those tell who have a way to the root is there, and each of them once. */
+    private void addsUp() {
+        if (world.isDead(0)) {
+            return;
+        }
+        List<Integer> telling = IntStream.range(0, tree.nodes()).filter(node -> !world.isDead(node) && !world.node(node).member().isOver()).boxed().toList();
+        for (int round = 0; round <= tree.depth(); round++) {
+            telling.forEach(node -> world.later(node, 0, () -> totals[node].tell(new Totals.Counts(0, new long[0], new long[] {1}), world.now())));
+            world.events().runUntil(world.now() + TIMING.beat());
+        }
+        if (counted.lasting()[0] != telling.size()) {
+            throw new Ledger.Violation(counted.lasting()[0] + " nodes are counted at the root, and " + telling.size() + " have a way to it");
         }
     }
 
@@ -138,6 +159,7 @@ public final class FaultRun {
     private void start(int self) {
         NodePart part = new NodePart(self, 1, tree, TIMING, BUDGETS, world.links(self), new SimulatedRanks(self, world, new Behaviour()), self == 0 ? new Job() : null, world.now());
         new Peers(self, part);
+        totals[self] = part.totals(Totals.Counts.none(0, 1), all -> counted = all);
         world.start(self, part);
     }
 
