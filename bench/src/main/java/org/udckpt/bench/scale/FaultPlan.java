@@ -25,7 +25,8 @@ final class FaultPlan implements Faults {
     private final List<Fault> faults = new ArrayList<>();
     private final double loss;
     private final double twice;
-    private final long jitter;
+    private long jitter;
+    private final long drawn;
     private final double cutOff;
     private BitSet island = new BitSet();
     private long islandUntil;
@@ -35,6 +36,7 @@ final class FaultPlan implements Faults {
         loss = pick(0, 0, 0.01, 0.05);
         twice = pick(0, 0, 0.05);
         jitter = (long) pick(0, 0, lease / 100, lease / 8);
+        drawn = jitter;
         cutOff = random.nextDouble();
         int count = random.nextInt(4);
         for (int i = 0; i < count; i++) {
@@ -49,6 +51,11 @@ final class FaultPlan implements Faults {
     /** Whether messages are lost also between nodes that live and are not cut off. */
     boolean loses() {
         return loss > 0;
+    }
+
+    /** From now on messages come at once. What happens to nodes is over too, as its run sees to. */
+    void end() {
+        jitter = 0;
     }
 
     List<Fault> faults() {
@@ -85,6 +92,6 @@ final class FaultPlan implements Faults {
 
     @Override
     public String toString() {
-        return faults + ", messages lost " + loss + ", doubled " + twice + ", up to " + jitter / 1000 + " us late";
+        return faults + ", messages lost " + loss + ", doubled " + twice + ", up to " + drawn / 1000 + " us late";
     }
 }
