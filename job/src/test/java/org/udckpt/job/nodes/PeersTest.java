@@ -20,6 +20,7 @@ import org.udckpt.address.Endpoint;
 import org.udckpt.address.Gid;
 import org.udckpt.address.Transport;
 import org.udckpt.address.VerbsAddress;
+import org.udckpt.job.launch.Launch;
 import org.udckpt.process.restore.Relocation;
 
 /** After a restart: whom a unit's ranks knew is known to them again when the gates open, in one question. */
@@ -43,7 +44,8 @@ class PeersTest {
     }
 
     private void start() throws Exception {
-        NodeJob job = new NodeJob("peers", 1, IntStream.range(0, UNITS).mapToObj(unit -> new Unit("u" + unit, "u" + unit, unit, 1)).toList(), 2, "/", List.of("x"), Map.of(),
+        List<Unit> units = IntStream.range(0, UNITS).mapToObj(unit -> new Unit("u" + unit, "u" + unit, unit, 1)).toList();
+        NodeJob job = new NodeJob("peers", 1, Launch.RANKS, units, 2, "/", List.of("x"), Map.of(),
                 new NodeJob.Image("/nowhere", 1, Map.of(), Relocation.NONE));
         CompletableFuture<LeadAddresses> made = new CompletableFuture<>();
         nodes.handle(0).thread().execute(now -> made.complete(new LeadAddresses(nodes.handle(0), job, directory.resolve("lead"))));
