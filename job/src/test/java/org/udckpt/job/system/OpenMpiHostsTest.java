@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -72,6 +73,30 @@ class OpenMpiHostsTest {
             List<String> end = hosts.lines("third");
             assertEquals(whole.subList(whole.size() - end.size(), whole.size()), end);
             assertTrue(end.getLast().startsWith("checksum"), end.getLast());
+            hosts.good();
+        }
+    }
+
+    /** Host a's launcher is in the barrier of MPI_Init's fence, in which host b's ranks, one of which has not come yet, end up in the next life. */
+    @Test
+    void aCheckpointInMpiInit() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(1)) {
+            String images = hosts.directory.resolve("images").toString();
+            Path go = hosts.directory.resolve("go");
+            String late = "if [ $OMPI_COMM_WORLD_RANK = 3 ]; then while [ ! -e " + go + " ]; do sleep 0.1; done; fi; exec " + program("endings") + " codes";
+            Process first = hosts.command("first", "run", "--starter", "local", "--hosts", "a:2,b:2", "--name", "job", "--dir", images, "--mpi", "pmix", "--",
+                    "/bin/sh", "-c", late);
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+            while (hosts.run("status", SECONDS, "status", "job.a", "--json") != 0 || !hosts.output("status").contains("\"lid\"")) {
+                assertTrue(System.nanoTime() < end, () -> "no rank has opened a device; " + hosts.text("first") + hosts.text("status"));
+            }
+            Thread.sleep(2000); // the fence comes soon after them
+            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job", "--then", "kill"), () -> hosts.text("checkpoint") + hosts.text("first"));
+            hosts.assertEnds(0, "first", first, SECONDS);
+            assertEquals("", hosts.output("first"));
+            Files.createFile(go);
+            hosts.assertEnds(7, "second", hosts.command("second", "restart", "--starter", "local", images), SECONDS);
+            assertEquals(4, hosts.lines("second").stream().filter(line -> line.endsWith("of 4, sum 6")).count(), () -> hosts.text("second"));
             hosts.good();
         }
     }
