@@ -28,7 +28,7 @@ record Comparison(double threshold) {
     }
 
     private boolean isWorse(Score now, Score before) {
-        double allowed = now.error() == 0 && before.error() == 0 ? COUNTED : threshold;
+        double allowed = now.isCount() ? COUNTED : threshold;
         return now.value() > before.value() * (1 + allowed) && now.value() - now.error() > before.value() + before.error();
     }
 }

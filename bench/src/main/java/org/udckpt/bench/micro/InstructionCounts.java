@@ -21,7 +21,7 @@ final class InstructionCounts {
             if (title.matches()) {
                 section = title.group(1);
             } else if (row.matches()) {
-                scores.add(new Score((section + ": " + row.group(1)).replace(",", ""), Double.parseDouble(row.group(3)), 0, "instructions"));
+                scores.add(new Score((section + ": " + row.group(1)).replace(",", ""), Double.parseDouble(row.group(3)), 0, Score.INSTRUCTIONS));
             }
         }
         return scores;

@@ -24,14 +24,15 @@ class ComparisonTest {
         assertTrue(isWorse(new Score("a", 120, 5, "ns"), new Score("a", 100, 5, "ns")));
         assertEquals(false, isWorse(new Score("a", 108, 1, "ns"), new Score("a", 100, 1, "ns")), "within the threshold");
         assertEquals(false, isWorse(new Score("a", 120, 15, "ns"), new Score("a", 100, 10, "ns")), "within the errors");
+        assertEquals(false, isWorse(new Score("a", 108, 0, "ns"), new Score("a", 100, 0, "ns")), "errors that are not known make no count of it");
         assertEquals(false, isWorse(new Score("a", 50, 1, "ns"), new Score("a", 100, 1, "ns")), "better");
         assertEquals(false, isWorse(new Score("b", 500, 1, "ns"), new Score("a", 100, 1, "ns")), "another one");
     }
 
     @Test
     void ofInstructionsAHalfPercentIsWorse() {
-        assertTrue(isWorse(new Score("a", 363, 0, "instructions"), new Score("a", 360.62, 0, "instructions")));
-        assertEquals(false, isWorse(new Score("a", 361, 0, "instructions"), new Score("a", 360.62, 0, "instructions")));
+        assertTrue(isWorse(new Score("a", 363, 0, Score.INSTRUCTIONS), new Score("a", 360.62, 0, Score.INSTRUCTIONS)));
+        assertEquals(false, isWorse(new Score("a", 361, 0, Score.INSTRUCTIONS), new Score("a", 360.62, 0, Score.INSTRUCTIONS)));
     }
 
     @Test
