@@ -25,6 +25,7 @@ public final class HostLab implements AutoCloseable {
 
     private final String name = PREFIX + ProcessHandle.current().pid() + "-" + LABS.incrementAndGet();
     private final List<Host> hosts = new ArrayList<>();
+    private final List<Cable> cables = new ArrayList<>();
 
     /** @param directory under which each host gets one of its own */
     public HostLab(int count, Path directory) throws IOException {
@@ -33,8 +34,8 @@ public final class HostLab implements AutoCloseable {
         }
         removeOldOnes();
         try {
-            Ip.run("ip", "netns", "add", cables());
-            bridge(0);
+            Ip.run("ip", "netns", "add", hub());
+            addBridge(0);
             for (int number = 1; number <= count; number++) {
                 hosts.add(add(number, Files.createDirectories(directory.resolve("host" + number))));
             }
@@ -69,8 +70,7 @@ public final class HostLab implements AutoCloseable {
     private Host add(int number, Path directory) {
         Host host = new Host(number, name + "-" + number, NET + ".0." + number, 256 * number, directory);
         Ip.run("ip", "netns", "add", host.namespace());
-        Ip.run("ip", "-n", host.namespace(), "link", "add", "eth0", "type", "veth", "peer", "name", port(number), "netns", cables());
-        Ip.run("ip", "-n", cables(), "link", "set", port(number), "master", "br0", "up");
+        cables.add(new Cable(hub(), host, bridge(0)));
         Ip.run("ip", "-n", host.namespace(), "address", "add", host.address() + "/16", "dev", "eth0");
         Ip.run("ip", "-n", host.namespace(), "link", "set", "lo", "up");
         Ip.run("ip", "-n", host.namespace(), "link", "set", "eth0", "up");
@@ -79,50 +79,54 @@ public final class HostLab implements AutoCloseable {
         return host;
     }
 
-    private void bridge(int number) {
-        Ip.run("ip", "-n", cables(), "link", "add", "br" + number, "type", "bridge");
-        Ip.run("ip", "-n", cables(), "link", "set", "br" + number, "up");
+    private static String bridge(int number) {
+        return "br" + number;
+    }
+
+    private void addBridge(int number) {
+        Ip.run("ip", "-n", hub(), "link", "add", bridge(number), "type", "bridge");
+        Ip.run("ip", "-n", hub(), "link", "set", bridge(number), "up");
     }
 
     /** Cuts the network in two: these hosts reach each other, and the others each other. */
     public void partition(Set<Integer> numbers) {
-        bridge(1);
-        numbers.forEach(number -> Ip.run("ip", "-n", cables(), "link", "set", port(number), "master", "br1"));
+        addBridge(1);
+        numbers.forEach(number -> cable(number).plugInto(bridge(1)));
     }
 
-    /** Undoes {@link #partition}. */
+    /** None of these hosts reaches another of them; all others do. */
+    public void isolate(Set<Integer> numbers) {
+        numbers.forEach(number -> cable(number).isolate(true));
+    }
+
+    /** Undoes {@link #partition} and {@link #isolate}. */
     public void heal() {
-        hosts.forEach(host -> Ip.run("ip", "-n", cables(), "link", "set", port(host.number()), "master", "br0"));
-        Ip.run("ip", "-n", cables(), "link", "delete", "br1");
-    }
-
-    /**
-     * What a host sends is late or lost, as tc-netem(8) says.
-     *
-     * @param how such as {@code "delay", "10ms", "loss", "1%"}
-     * @return why not: kernels may be without it; empty: it is done
-     */
-    public Optional<String> impair(Host host, String... how) {
-        List<String> command = new ArrayList<>(List.of("tc", "-n", host.namespace(), "qdisc", "replace", "dev", "eth0", "root", "netem"));
-        command.addAll(List.of(how));
-        try {
-            Ip.run(command.toArray(String[]::new));
-            return Optional.empty();
-        } catch (IllegalStateException e) {
-            if (e.getMessage().contains("qdisc kind is unknown")) {
-                return Optional.of("this kernel has no netem (sch_netem)");
-            }
-            throw e;
+        for (Cable cable : cables) {
+            cable.plugInto(bridge(0));
+            cable.isolate(false);
+        }
+        if (Ip.run("ip", "-n", hub(), "-br", "link", "show", "type", "bridge").contains(bridge(1))) {
+            Ip.run("ip", "-n", hub(), "link", "delete", bridge(1));
         }
     }
 
-    /** The namespace with the bridge and the hosts' other ends. */
-    private String cables() {
-        return name + "-0";
+    /** What a host sends and what is sent to it is in trouble, in place of what was before; those that it talks to by itself (loopback) are not. */
+    public void trouble(Host host, Trouble trouble) {
+        cable(host.number()).trouble(trouble, host.number());
     }
 
-    private static String port(int number) {
-        return "port" + number;
+    /** Undoes {@link #trouble} of all hosts. */
+    public void calm() {
+        cables.forEach(Cable::mend);
+    }
+
+    private Cable cable(int number) {
+        return cables.get(number - 1);
+    }
+
+    /** The namespace with the bridge and the hosts' other ends. */
+    private String hub() {
+        return name + "-0";
     }
 
     private static void removeOldOnes() {

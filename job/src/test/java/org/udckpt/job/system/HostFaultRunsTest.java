@@ -13,22 +13,36 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.job.hosts.Host;
 import org.udckpt.job.hosts.HostLab;
+import org.udckpt.job.hosts.Trouble;
 
 /**
  * A real MPI job on four hosts, which takes checkpoints by itself and restarts itself, while at moments of chance a host crashes, an agent or a rank is killed, an
- * agent stands still, or the network is cut: it ends with the right answer. {@code -Dudckpt.host.faults=N} runs ({@code ./udckpt test hosts}), from
- * {@code -Dudckpt.seed=S}; a failure names its seed.
+ * agent stands still, or the network is cut or bad: it ends with the right answer. {@code -Dudckpt.host.faults=N} runs ({@code ./udckpt test hosts}), from
+ * {@code -Dudckpt.seed=S}, of the faults {@code -Dudckpt.host.kinds=A,B} (all); a failure names its seed.
  */
 @Timeout(value = 6, unit = TimeUnit.HOURS) // of as many runs as are asked for; each has its own limit
 class HostFaultRunsTest {
     private static final int HOSTS = 4, SPARES = 3, SECONDS = 240;
     private static final String[] PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "150", "--ballast", "2"};
 
-    private enum Fault { CRASH, KILL_AGENT, KILL_RANK, PAUSE_AGENT, CUT }
+    /** The lease is 4 s: a short cut may end before it, a long one does not; SLOW is a bad network of chance, in whose middle a host may crash. */
+    private enum Fault { CRASH, KILL_AGENT, KILL_RANK, PAUSE_AGENT, SHORT_CUT, LONG_CUT, CUT_BETWEEN, SLOW }
+
+    private static final List<Fault> KINDS = kinds(System.getProperty("udckpt.host.kinds", ""));
+
+    private static List<Fault> kinds(String names) {
+        return names.isEmpty() ? List.of(Fault.values()) : Stream.of(names.split(",")).map(Fault::valueOf).toList();
+    }
+
+    /** Any but the lead's. */
+    private static int host(Random random) {
+        return 2 + random.nextInt(HOSTS + SPARES);
+    }
 
     @Test
     void theAnswerIsRightWhateverHappens() throws Exception {
@@ -63,7 +77,7 @@ class HostFaultRunsTest {
             List<String> happened = new ArrayList<>();
             for (int faults = 1 + random.nextInt(2); faults > 0 && job.isAlive(); faults--) {
                 Thread.sleep(random.nextInt(4000));
-                happened.add(happens(hosts, Fault.values()[random.nextInt(Fault.values().length)], 2 + random.nextInt(HOSTS + SPARES), random));
+                happened.add(happens(hosts, KINDS.get(random.nextInt(KINDS.size())), host(random), random));
             }
             String what = "seed " + seed + ", " + happened;
             assertEquals(0, hosts.end("job", job, SECONDS), () -> what + "\n" + hosts.text("job"));
@@ -73,7 +87,7 @@ class HostFaultRunsTest {
             }
             try (var left = Files.list(hosts.directory.resolve("run"))) {
                 List<Path> kept = left.toList();
-                assertTrue(kept.isEmpty() || happened.stream().anyMatch(fault -> fault.startsWith("CRASH") || fault.startsWith("KILL_AGENT")), () -> what + " left " + kept);
+                assertTrue(kept.isEmpty() || happened.stream().anyMatch(fault -> fault.contains("CRASH") || fault.startsWith("KILL_AGENT")), () -> what + " left " + kept);
             }
             hosts.good();
         }
@@ -92,13 +106,40 @@ class HostFaultRunsTest {
                 Thread.sleep(random.nextInt(6000));
                 signal("CONT", agents);
             }
-            case CUT -> {
-                hosts.lab.partition(Set.of(number));
-                Thread.sleep(random.nextInt(8000));
+            case SHORT_CUT -> cut(hosts, number, random.nextInt(4000));
+            case LONG_CUT -> cut(hosts, number, 5000 + random.nextInt(4000));
+            case CUT_BETWEEN -> {
+                int other = 2 + (number - 1) % (HOSTS + SPARES);
+                hosts.lab.isolate(Set.of(number, other));
+                Thread.sleep(random.nextInt(9000));
                 hosts.lab.heal();
+            }
+            case SLOW -> {
+                return slow(hosts, number, random);
             }
         }
         return fault + " of host " + host.number();
+    }
+
+    private static void cut(SeveralHosts hosts, int number, long millis) throws InterruptedException {
+        hosts.lab.partition(Set.of(number));
+        Thread.sleep(millis);
+        hosts.lab.heal();
+    }
+
+    /** At some of all hosts, also the lead's; half of the runs restart in it. */
+    private static String slow(SeveralHosts hosts, int number, Random random) throws Exception {
+        Trouble trouble = Trouble.ofChance(random);
+        List<Integer> where = hosts.lab.hosts().stream().map(Host::number).filter(_ -> random.nextBoolean()).toList();
+        where.forEach(each -> hosts.lab.trouble(hosts.lab.host(each), trouble));
+        Thread.sleep(random.nextInt(6000));
+        boolean crash = random.nextBoolean();
+        if (crash) {
+            hosts.crash(number);
+            Thread.sleep(random.nextInt(15_000));
+        }
+        hosts.lab.calm();
+        return "SLOW by " + trouble + " of hosts " + where + (crash ? ", CRASH of host " + number : "");
     }
 
     private static void signal(String name, List<Long> pids) throws IOException, InterruptedException {

@@ -1,0 +1,143 @@
+package org.udckpt.job.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.udckpt.job.hosts.HostLab;
+import org.udckpt.job.hosts.Trouble;
+
+/** A real MPI job on three hosts, whose network is cut, for shorter and for longer than the lease, or bad: what that leads to, and that the answer is right. */
+@Timeout(400)
+class HostNetworkTest {
+    private static final int SECONDS = 240;
+    private static final String LONG_LEASE = "20s", SHORT_LEASE = "4s";
+    private static final List<String> PROGRAM = List.of("--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "250", "--ballast", "2");
+    private static final String RESTARTED = "restarting it from";
+
+    @BeforeEach
+    void possible() {
+        assumeTrue(HostLab.missing().isEmpty(), HostLab.missing().orElse(""));
+    }
+
+    private static SeveralHosts hosts(String lease) throws IOException {
+        SeveralHosts hosts = new SeveralHosts(5);
+        hosts.environment.put("UDCKPT_LEASE", lease);
+        return hosts;
+    }
+
+    private static List<String> words(String... options) {
+        List<String> words = new ArrayList<>(List.of(options));
+        words.addAll(PROGRAM);
+        return words;
+    }
+
+    /** What an undisturbed job prints last. */
+    private static String answer(SeveralHosts hosts) throws Exception {
+        assertEquals(0, hosts.end("alone", hosts.command("alone", words("run", "-n", "3").toArray(String[]::new)), SECONDS), () -> hosts.text("alone"));
+        return hosts.lines("alone").getLast();
+    }
+
+    /** A job with one rank on each of hosts 2, 3 and 4, and 5 as a spare, that has a checkpoint. */
+    private static Process start(SeveralHosts hosts) throws Exception {
+        Process job = hosts.several("job", "run", words("--name", "job", "--dir", hosts.directory.resolve("images").toString(), "--hosts", hosts.hosts(1, 2, 3, 4), "--spares",
+                hosts.hosts(0, 5), "--restart-on-failure", "3").toArray(String[]::new));
+        hosts.await("the job's output", "job", () -> hosts.output("job").contains("iteration"));
+        checkpoint(hosts);
+        return job;
+    }
+
+    private static void checkpoint(SeveralHosts hosts) throws Exception {
+        assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("job"));
+    }
+
+    private static void assertEndsWell(SeveralHosts hosts, Process job, String answer) throws Exception {
+        hosts.assertEnds(0, "job", job, SECONDS);
+        assertEquals(answer, hosts.lines("job").getLast(), () -> hosts.text("job"));
+        for (int number = 2; number <= 5; number++) {
+            assertEquals(Set.of(), hosts.programs(number), () -> hosts.text("job"));
+        }
+        hosts.good();
+    }
+
+    /** But for what a crash leaves. */
+    private static void assertNothingLeft(SeveralHosts hosts) throws IOException {
+        try (var left = Files.list(hosts.directory.resolve("run"))) {
+            assertEquals(List.of(), left.toList());
+        }
+    }
+
+    private static boolean restarted(SeveralHosts hosts) throws IOException {
+        return hosts.errors("job").contains(RESTARTED);
+    }
+
+    @Test
+    void aCutThatIsShorterThanTheLeaseOnlyCostsItsTime() throws Exception {
+        try (SeveralHosts hosts = hosts(LONG_LEASE)) {
+            String answer = answer(hosts);
+            Process job = start(hosts);
+            hosts.lab.partition(Set.of(3));
+            Thread.sleep(5000);
+            hosts.lab.heal();
+            checkpoint(hosts);
+            assertEndsWell(hosts, job, answer);
+            assertNothingLeft(hosts);
+            assertFalse(restarted(hosts), () -> hosts.text("job"));
+        }
+    }
+
+    /** Its ranks have ended when others take their place. */
+    @Test
+    void aHostThatIsCutOffForLongerIsReplaced() throws Exception {
+        try (SeveralHosts hosts = hosts(SHORT_LEASE)) {
+            String answer = answer(hosts);
+            Process job = start(hosts);
+            hosts.lab.partition(Set.of(3));
+            hosts.await("the restart", "job", () -> hosts.errors("job").contains("rank 1 moves from host " + hosts.lab.host(3).namespace() + " to " + hosts.lab.host(5).namespace()));
+            assertEquals(List.of(), hosts.pids(3, "stencil_cg"), () -> hosts.text("job"));
+            hosts.lab.heal();
+            assertEndsWell(hosts, job, answer);
+        }
+    }
+
+    /** Their ranks wait for each other; their agents, which speak to the lead alone, hear of nothing. */
+    @Test
+    void agentsThatDoNotReachEachOtherLoseNothing() throws Exception {
+        try (SeveralHosts hosts = hosts(SHORT_LEASE)) {
+            String answer = answer(hosts);
+            Process job = start(hosts);
+            hosts.lab.isolate(Set.of(2, 3));
+            Thread.sleep(6000);
+            hosts.lab.heal();
+            checkpoint(hosts);
+            assertEndsWell(hosts, job, answer);
+            assertNothingLeft(hosts);
+            assertFalse(restarted(hosts), () -> hosts.text("job"));
+        }
+    }
+
+    /** Start, checkpoints, a host's loss, and the restart: all with messages that are late, lost, doubled and out of order, of the job's ranks too. */
+    @Test
+    void aBadNetworkMakesItSlowAndNothingElse() throws Exception {
+        try (SeveralHosts hosts = hosts(LONG_LEASE)) {
+            String answer = answer(hosts);
+            hosts.lab.hosts().forEach(host -> hosts.lab.trouble(host, new Trouble(Duration.ofMillis(3), Duration.ofMillis(2), 2, 2, 5, 20_000_000)));
+            Process job = start(hosts);
+            hosts.crash(4);
+            hosts.await("the restart", "job", () -> restarted(hosts));
+            Thread.sleep(5000);
+            hosts.lab.calm();
+            assertEndsWell(hosts, job, answer);
+        }
+    }
+}
