@@ -4,6 +4,7 @@
 #     sbatch --ntasks=16 --time=04:00:00 job.sh ./my_program input.dat
 #
 # Submitted once. It begins the program, and goes on with it from its newest checkpoint whenever Slurm starts it again.
+# More nodes: sbatch --nodes=4 --ntasks=128 ...
 #SBATCH --nodes=1
 # Five minutes before its time is over, or when another job is preferred, this script gets USR1; `udckpt batch` takes a
 # checkpoint then and has the job queued again. More than a checkpoint takes (`udckpt list`), and a minute at least.

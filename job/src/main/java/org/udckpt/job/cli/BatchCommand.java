@@ -10,10 +10,6 @@ import org.udckpt.job.agent.Signals;
 import org.udckpt.job.batch.LastCheckpoint;
 import org.udckpt.job.batch.SlurmAllocation;
 import org.udckpt.job.launch.RawText;
-import org.udckpt.job.life.Lives;
-import org.udckpt.job.life.OneNode;
-import org.udckpt.job.life.Onlooker;
-import org.udckpt.job.life.Restart;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
@@ -22,7 +18,6 @@ import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.StateTables;
 import org.udckpt.job.store.Tiers;
-import org.udckpt.process.restore.Relocation;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -52,8 +47,10 @@ final class BatchCommand implements Callable<Integer> {
         if (allocation.isEmpty() && !options.named() && !options.placed()) {
             throw new Failure(ExitCode.USAGE, "there is no SLURM_JOB_ID: give --dir (or --name), so that the job finds its checkpoints in its next turn");
         }
-        requireOneNode(System.getenv().getOrDefault(NODES, ONE));
         NewJob job = options.check(common.settings(), allocation.map(slurm -> "slurm-" + slurm.id()).orElse(null));
+        if (job.nodes().isEmpty()) {
+            requireOneNode(System.getenv().getOrDefault(NODES, ONE));
+        }
         List<ImageLocation> images = complete(job);
         LastCheckpoint last = new LastCheckpoint(job.settings(), job.name(), allocation, () -> newest(complete(job)) > newest(images));
         Signals.keepUser1(last::warned);
@@ -64,7 +61,7 @@ final class BatchCommand implements Callable<Integer> {
 
     private static void requireOneNode(String nodes) {
         if (!nodes.equals(ONE)) {
-            throw new Failure(ExitCode.UNSUPPORTED, NODES + " is " + nodes + ", and all ranks of a job are on one node so far: submit it with --nodes=1");
+            throw new Failure(ExitCode.UNSUPPORTED, NODES + " is " + nodes + ", and this job's processes would all be on one of them: give -n N, or submit it with --nodes=1");
         }
     }
 
@@ -74,8 +71,7 @@ final class BatchCommand implements Callable<Integer> {
             try {
                 requireSame(job, image);
                 Messages.info("job " + job.name() + " goes on from " + image.entry().directory());
-                return Lives.run(job.settings(), image, Relocation.NONE,
-                        () -> new OneNode(job.settings(), job.installation(), Restart.start(job.settings(), job.installation(), image, job.name(), null, Relocation.NONE, Onlooker.NONE)));
+                return job.goOn(image);
             } catch (Failure e) {
                 if (e.code() != ExitCode.CORRUPT || image.equals(images.getLast())) {
                     throw e;

@@ -12,10 +12,17 @@ import org.udckpt.job.launch.Launch;
 import org.udckpt.job.life.FirstLife;
 import org.udckpt.job.life.Lives;
 import org.udckpt.job.life.OneNode;
+import org.udckpt.job.life.Onlooker;
+import org.udckpt.job.life.Restart;
 import org.udckpt.job.life.SeveralNodes;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.NodesRequest;
+import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.nodes.Unit;
+import org.udckpt.job.slurm.SlurmNodes;
+import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.tree.Tree;
+import org.udckpt.process.restore.Relocation;
 
 /**
  * A job that can be started: all that was said of it is there and makes sense.
@@ -34,6 +41,16 @@ record NewJob(Settings settings, Installation installation, String name, Path im
             return Lives.run(settings, images, () -> SeveralNodes.start(settings, installation, nodes.get().starter(), job, images, "kvs_" + name));
         }
         return Lives.run(settings, images, () -> new OneNode(settings, installation, FirstLife.start(settings, installation, name, launch, layout, command, environment)));
+    }
+
+    /** Runs it from a checkpoint of its own; its exit code. One of several hosts' ranks needs agents, also where all come to one node. */
+    int goOn(ImageLocation image) throws InterruptedException {
+        Optional<SlurmNodes> slurm = nodes.isPresent() ? Optional.empty() : InAllocation.forImage(settings, image);
+        Optional<NodesRequest> request = nodes.or(() -> slurm.map(_ -> new NodesRequest(new Starter.Srun(), Tree.USUAL_FAN_OUT)));
+        HostLayout room = slurm.map(SlurmNodes::tasks).orElse(layout);
+        return Lives.run(settings, image, Relocation.NONE, () -> request.isPresent()
+                ? SeveralNodes.restart(settings, installation, request.get(), image, name, (units, ties) -> InAllocation.place(room, units, ties), Relocation.NONE)
+                : new OneNode(settings, installation, Restart.start(settings, installation, image, name, null, Relocation.NONE, Onlooker.NONE)));
     }
 
     private List<Unit> units() {

@@ -17,6 +17,7 @@ import org.udckpt.job.launch.RawText;
 import org.udckpt.job.life.FirstLife;
 import org.udckpt.job.metrics.MetricsOutputs;
 import org.udckpt.job.nodes.NodesRequest;
+import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.ImageLocation;
@@ -80,12 +81,13 @@ final class NewJobOptions {
         if (directory != null) {
             settings.flag(Option.TIERS, ""); // the site's
         }
-        Optional<NodesRequest> several = nodes.check();
-        if (several.isPresent() && hosts == null) {
+        Optional<HostLayout> allocated = nodes.silent() && hosts == null && ranks != null ? InAllocation.forRanks(ranks) : Optional.empty();
+        Optional<NodesRequest> several = nodes.check(allocated.map(_ -> new Starter.Srun()));
+        if (several.isPresent() && hosts == null && allocated.isEmpty()) {
             throw new Failure(ExitCode.USAGE, "--starter: give --hosts too, the hosts and how many ranks each has: --hosts n1:32,n2:32");
         }
         Launch launch = launch();
-        HostLayout layout = several.isPresent() ? HostLayout.ofAgents(hosts, ranks) : HostLayout.parse(hosts, ranks);
+        HostLayout layout = several.isPresent() ? HostLayout.ofAgents(allocated.map(HostLayout::format).orElse(hosts), ranks) : HostLayout.parse(hosts, ranks);
         Map<String, String> environment = RawText.environment();
         Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"), launch);
         FilePatterns.resolve(settings);

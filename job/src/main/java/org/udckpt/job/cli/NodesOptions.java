@@ -14,7 +14,7 @@ final class NodesOptions {
     private static final int LEAST_FAN_OUT = 2, MOST_FAN_OUT = 32;
 
     @picocli.CommandLine.Option(names = "--starter", paramLabel = "local|ssh|srun|mpiexec|COMMAND",
-            description = "the job is on several hosts, --hosts names them, and this starts an agent on each: COMMAND is one with {host} for the host's name")
+            description = "the job is on several hosts, --hosts names them, and this starts an agent on each: COMMAND is one with {host} for the host's name; in an allocation of Slurm with several nodes: srun")
     private String starter;
 
     @picocli.CommandLine.Option(names = "--fan-out", paramLabel = "N", description = "how many hosts' agents one agent speaks for, 2 to 32; default: 16")
@@ -35,9 +35,18 @@ final class NodesOptions {
         return settings.flag(Option.SPARES, spares).flag(Option.START_TIMEOUT, startTimeout).flag(Option.LEAD_ADDRESS, leadAddress);
     }
 
-    /** Empty: the job is on this machine alone. */
-    Optional<NodesRequest> check() {
-        if (starter == null) {
+    /** Whether nobody says how agents come to hosts. */
+    boolean silent() {
+        return starter == null;
+    }
+
+    /**
+     * Empty: the job is on this machine alone.
+     *
+     * @param otherwise the starter when none was given
+     */
+    Optional<NodesRequest> check(Optional<Starter> otherwise) {
+        if (starter == null && otherwise.isEmpty()) {
             if (fanOut != null || startTimeout != null || leadAddress != null) {
                 throw new Failure(ExitCode.USAGE, (fanOut != null ? "--fan-out" : startTimeout != null ? "--start-timeout" : "--lead-address")
                         + " is of jobs on several hosts: give --starter too, which says how agents come to them");
@@ -48,6 +57,6 @@ final class NodesOptions {
         if (wanted < LEAST_FAN_OUT || wanted > MOST_FAN_OUT) {
             throw new Failure(ExitCode.USAGE, "--fan-out " + wanted + ": give " + LEAST_FAN_OUT + " to " + MOST_FAN_OUT);
         }
-        return Optional.of(new NodesRequest(Starter.parse(starter, System.getenv()), wanted));
+        return Optional.of(new NodesRequest(starter == null ? otherwise.get() : Starter.parse(starter, System.getenv()), wanted));
     }
 }

@@ -28,6 +28,11 @@ final class PlacementOptions implements Placer {
             description = "with --starter: ranks of one host go to one host, as they share process ids, a LID and perhaps memory; 'no' is refused by the name of that")
     private String together = YES;
 
+    /** Whether nobody says where ranks go. */
+    boolean silent() {
+        return hosts == null && map == null;
+    }
+
     /** @param several whether the job is on several hosts */
     void check(boolean several) {
         if (!several && (map != null || !together.equals(YES))) {

@@ -15,6 +15,7 @@ import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.life.Lives;
 import org.udckpt.job.life.OneNode;
 import org.udckpt.job.life.Onlooker;
+import org.udckpt.job.life.Placer;
 import org.udckpt.job.life.Planning;
 import org.udckpt.job.life.Relocations;
 import org.udckpt.job.life.RemoteDebug;
@@ -22,10 +23,12 @@ import org.udckpt.job.life.Restart;
 import org.udckpt.job.life.SeveralNodes;
 import org.udckpt.job.metrics.MetricsOutputs;
 import org.udckpt.job.nodes.NodesRequest;
+import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.plan.RestartPlan;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.slurm.SlurmNodes;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Keys;
@@ -86,7 +89,8 @@ final class RestartCommand implements Callable<Integer> {
         Settings settings = nodes.over(checkpoints.over(common.settings(debug.traces()))).flag(Option.DEVICE, device).flag(Option.LAZY, lazy)
                 .flag(Option.ENV, NewVariables.joined(environment)).checked();
         NewVariables.of(settings);
-        Optional<NodesRequest> several = nodes.check();
+        Optional<SlurmNodes> slurm = nodes.silent() && placement.silent() ? InAllocation.forImage(settings, image) : Optional.empty();
+        Optional<NodesRequest> several = nodes.check(slurm.map(_ -> new Starter.Srun()));
         placement.check(several.isPresent());
         if (json && !plan) {
             throw new Failure(ExitCode.USAGE, "--json goes with --plan: what runs prints the job's own output");
@@ -110,15 +114,16 @@ final class RestartCommand implements Callable<Integer> {
             settings.flag(Option.TIERS, ""); // the site's, and the job was not there
         }
         Installation installation = Installation.find(settings);
-        return several.isPresent() ? several(settings, installation, several.get(), location, relocation) : alone(settings, installation, location, relocation);
+        Placer place = slurm.isPresent() ? (units, ties) -> InAllocation.place(slurm.get().tasks(), units, ties) : placement;
+        return several.isPresent() ? several(settings, installation, several.get(), location, place, relocation) : alone(settings, installation, location, relocation);
     }
 
-    private int several(Settings settings, Installation installation, NodesRequest hosts, ImageLocation location, Relocation relocation) throws Exception {
+    private int several(Settings settings, Installation installation, NodesRequest hosts, ImageLocation location, Placer place, Relocation relocation) throws Exception {
         if (debug.selection() != null) {
-            throw RemoteDebug.refusal(settings, hosts, location, name, placement, debug.selection());
+            throw RemoteDebug.refusal(settings, hosts, location, name, place, debug.selection());
         }
-        return plan ? print(Planning.several(settings, hosts, location, name, placement, relocation))
-                : Lives.run(settings, location, relocation, () -> SeveralNodes.restart(settings, installation, hosts, location, name, placement, relocation));
+        return plan ? print(Planning.several(settings, hosts, location, name, place, relocation))
+                : Lives.run(settings, location, relocation, () -> SeveralNodes.restart(settings, installation, hosts, location, name, place, relocation));
     }
 
     private int alone(Settings settings, Installation installation, ImageLocation location, Relocation relocation) throws Exception {

@@ -8,10 +8,12 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.UnknownHostException;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.slurm.SlurmNodes;
 
 /** The address of this host at which the lead listens: one by which all of the job's hosts reach it. */
 final class LeadAddress {
@@ -24,7 +26,21 @@ final class LeadAddress {
         if (!given.isEmpty()) {
             return own(settings, given);
         }
-        return starter instanceof Starter.Local ? InetAddress.getLoopbackAddress() : towards(units.stream().map(Unit::host).distinct().toList());
+        List<String> hosts = units.stream().map(Unit::host).distinct().toList();
+        return switch (starter) {
+            case Starter.Local _ -> InetAddress.getLoopbackAddress();
+            case Starter.EachHost _ -> towards(hosts, UnaryOperator.identity());
+            case Starter.Srun _ -> towards(hosts, LeadAddress::slurms);
+        };
+    }
+
+    /** Slurm's names of nodes need not be names of hosts. */
+    private static String slurms(String node) {
+        try {
+            return InetAddress.getByName(node).getHostAddress();
+        } catch (UnknownHostException e) {
+            return SlurmNodes.address(node);
+        }
     }
 
     private static InetAddress own(Settings settings, String given) {
@@ -40,10 +56,10 @@ final class LeadAddress {
     }
 
     /** The one that packets to the first host that is not this one leave from. This host may have itself on loopback, which no other reaches. */
-    private static InetAddress towards(List<String> hosts) {
+    private static InetAddress towards(List<String> hosts, UnaryOperator<String> address) {
         InetAddress own = null;
         for (String host : hosts) {
-            own = towards(host);
+            own = towards(address.apply(host));
             if (!own.isLoopbackAddress()) {
                 return own;
             }

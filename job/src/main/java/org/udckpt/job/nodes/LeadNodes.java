@@ -123,7 +123,9 @@ public final class LeadNodes implements AutoCloseable {
         String reason = command.agents() + " ended with exit code " + code + ": " + command.shown() + hint(command, code);
         boolean startFailed = rendezvous.complete().completeExceptionally(new Failure(ExitCode.IO, reason));
         if (startFailed) {
-            part.missing(command.units());
+            if (command.isOfOne()) { // else it was the way to all of them, and says nothing about their hosts
+                part.missing(command.units());
+            }
         } else {
             loop.execute(now -> part.agentsEnded(command.units(), reason, now));
         }

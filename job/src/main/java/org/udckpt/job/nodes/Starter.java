@@ -83,12 +83,13 @@ public sealed interface Starter {
 
     /**
      * Tasks in the order of the list (arbitrary), each with all of its host's processors and beside other steps of the job (overlap, also the one that this
-     * process may be in); all read what this process writes; one that ends does not take the others along. The agents' own coordination needs no PMI.
+     * process may be in); all read what this process writes; one that ends does not take the others along; they find what this process finds, also in a job
+     * that was submitted without its user's environment. The agents' own coordination needs no PMI.
      */
     private static StartCommand srun(List<Unit> units, List<String> agent) {
         List<String> hosts = units.stream().map(Unit::host).toList();
         List<String> words = new ArrayList<>(List.of("srun", "--nodes=" + hosts.stream().distinct().count(), "--ntasks=" + units.size(), "--distribution=arbitrary",
-                "--nodelist=" + String.join(",", hosts), "--input=all", "--overlap", "--cpu-bind=none", "--mpi=none", "--no-kill", "--kill-on-bad-exit=0", "--wait=0", "--quit-on-interrupt"));
+                "--nodelist=" + String.join(",", hosts), "--input=all", "--overlap", "--cpu-bind=none", "--mpi=none", "--export=ALL", "--no-kill", "--kill-on-bad-exit=0", "--wait=0", "--quit-on-interrupt"));
         words.addAll(agent);
         words.addAll(List.of("--unit-in", "SLURM_PROCID"));
         return new StartCommand(words, IntStream.range(0, units.size()).boxed().toList(), hosts.stream().distinct().limit(4).collect(Collectors.joining(", "))

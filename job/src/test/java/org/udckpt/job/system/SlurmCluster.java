@@ -13,26 +13,63 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.udckpt.job.hosts.Host;
+import org.udckpt.job.hosts.HostLab;
 
 /**
- * A Slurm of the test's own on this machine: munged, slurmctld and two slurmd as its children, with configuration, ports, sockets and state of
+ * A Slurm of the test's own on this machine: munged, slurmctld and some slurmd as its children, with configuration, ports, sockets and state of
  * their own below one directory. Partition low gives way to partition high. Nothing of an installed Slurm's services is touched.
+ *
+ * <p>All nodes have this machine's one address; or each is a host of a {@link HostLab}, and slurmctld and its users are on the first, which is no node.
  */
 final class SlurmCluster implements AutoCloseable {
     static final int GRACE_SECONDS = 20;
     private static final int AWAIT_SECONDS = 240;
     private static final int KEY_BYTES = 128;
 
-    final Path directory;
-    private final List<Process> daemons = new ArrayList<>();
+    /** Where a daemon is. @param host null: beside the test */
+    private record Place(String name, Host host) {
+        String address() {
+            return host == null ? "127.0.0.1" : host.address();
+        }
 
-    private SlurmCluster(Path directory) {
-        this.directory = directory;
+        /** By nsenter(1): slurmd looks for its cgroups below /sys, in whose place ip(8) puts one of the namespace's. */
+        ProcessBuilder command(List<String> words) {
+            List<String> all = new ArrayList<>(host == null ? List.of() : List.of("nsenter", "--net=/run/netns/" + host.namespace()));
+            all.addAll(words);
+            return new ProcessBuilder(all);
+        }
     }
 
-    /** @param directory of the test */
+    final Path directory;
+    private final Place controller;
+    private final List<Place> nodes;
+    private final List<Process> daemons = new ArrayList<>();
+
+    private SlurmCluster(Path directory, Place controller, List<Place> nodes) {
+        this.directory = directory;
+        this.controller = controller;
+        this.nodes = nodes;
+    }
+
+    /** Nodes n1 and n2. @param directory of the test */
     static SlurmCluster start(Path directory) throws Exception {
-        SlurmCluster cluster = new SlurmCluster(directory);
+        return start(new SlurmCluster(directory, new Place("controller", null), List.of(new Place("n1", null), new Place("n2", null))));
+    }
+
+    /** Node n1 is host 2, and so on. */
+    static SlurmCluster start(Path directory, HostLab lab) throws Exception {
+        List<Place> nodes = lab.hosts().stream().skip(1).map(host -> new Place(node(host), host)).toList();
+        return start(new SlurmCluster(directory, new Place("controller", lab.host(1)), nodes));
+    }
+
+    /** The name of the node on a host. */
+    static String node(Host host) {
+        return "n" + (host.number() - 1);
+    }
+
+    private static SlurmCluster start(SlurmCluster cluster) throws Exception {
         try {
             cluster.startDaemons();
             return cluster;
@@ -48,12 +85,27 @@ final class SlurmCluster implements AutoCloseable {
         }
         configure();
         startMunge();
-        daemon("slurmctld", "/usr/sbin/slurmctld", "-D", "-f", configuration().toString());
+        daemon("slurmctld", controller, "/usr/sbin/slurmctld", "-D", "-f", configuration().toString());
         await("slurmctld", () -> slurm("scontrol", "ping").contains("is UP"));
-        for (String node : new String[] {"n1", "n2"}) {
-            daemon("slurmd-" + node, "/usr/sbin/slurmd", "-D", "-N", node, "-f", configuration().toString());
+        for (Place node : nodes) {
+            startNode(node);
         }
-        await("two idle nodes", () -> slurm("sinfo", "-h", "-p", "low", "-o", "%D %t").equals("2 idle"));
+        awaitNodes();
+    }
+
+    private void startNode(Place node) throws IOException {
+        daemon("slurmd-" + node.name(), node, "/usr/sbin/slurmd", "-D", "-N", node.name(), "-f", configuration().toString());
+    }
+
+    /** A node whose host has crashed is there again. */
+    void startAgain(String name) throws IOException {
+        startNode(nodes.stream().filter(node -> node.name().equals(name)).findFirst().orElseThrow());
+        slurm("scontrol", "update", "nodename=" + name, "state=resume");
+    }
+
+    /** All of them are there, and idle. */
+    void awaitNodes() throws Exception {
+        await("all nodes", () -> slurm("sinfo", "-h", "-p", "low", "-o", "%D %t").equals(nodes.size() + " idle"));
     }
 
     private void startMunge() throws Exception {
@@ -63,20 +115,25 @@ final class SlurmCluster implements AutoCloseable {
         Files.write(munge.resolve("key"), key);
         assertEquals(0, new ProcessBuilder("chmod", "600", munge.resolve("key").toString()).start().waitFor());
         assertEquals(0, new ProcessBuilder("chmod", "711", directory.toString(), munge.toString()).start().waitFor()); // its clients are asked for
-        daemon("munged", "/usr/sbin/munged", "--foreground", "--socket=" + munge.resolve("socket"), "--key-file=" + munge.resolve("key"),
+        daemon("munged", controller, "/usr/sbin/munged", "--foreground", "--socket=" + munge.resolve("socket"), "--key-file=" + munge.resolve("key"),
                 "--pid-file=" + munge.resolve("pid"), "--log-file=" + munge.resolve("log"), "--seed-file=" + munge.resolve("seed"));
         await("munged", () -> Files.exists(munge.resolve("socket")));
     }
 
     private void configure() throws IOException {
         String host = InetAddress.getLocalHost().getHostName();
-        int[] ports = freePorts();
+        List<Integer> ports = freePorts(nodes.size() + 1);
+        StringBuilder hosts = new StringBuilder();
+        for (int i = 0; i < nodes.size(); i++) {
+            hosts.append("NodeName=%s NodeHostname=%s NodeAddr=%s Port=%d CPUs=2%n".formatted(nodes.get(i).name(), host, nodes.get(i).address(), ports.get(i + 1)));
+        }
+        String names = nodes.stream().map(Place::name).collect(Collectors.joining(","));
         Files.writeString(configuration(), """
                 ClusterName=udckpt
-                SlurmctldHost=%1$s(127.0.0.1)
-                SlurmctldPort=%3$d
-                SlurmUser=%6$s
-                SlurmdUser=%6$s
+                SlurmctldHost=%1$s(%3$s)
+                SlurmctldPort=%4$d
+                SlurmUser=%5$s
+                SlurmdUser=%5$s
                 AuthType=auth/munge
                 CredType=cred/munge
                 AuthInfo=socket=%2$s/munge/socket,cred_expire=10
@@ -100,16 +157,22 @@ final class SlurmCluster implements AutoCloseable {
                 PreemptMode=REQUEUE
                 SlurmctldParameters=preempt_send_user_signal
                 SchedulerParameters=batch_sched_delay=1,sched_interval=2,bf_interval=2
-                NodeName=n1 NodeHostname=%1$s NodeAddr=127.0.0.1 Port=%4$d CPUs=2
-                NodeName=n2 NodeHostname=%1$s NodeAddr=127.0.0.1 Port=%5$d CPUs=2
-                PartitionName=low Nodes=n1,n2 Default=YES State=UP PriorityTier=1 GraceTime=%7$d
-                PartitionName=high Nodes=n1,n2 State=UP PriorityTier=10 PreemptMode=OFF
-                """.formatted(host, directory, ports[0], ports[1], ports[2], System.getProperty("user.name"), GRACE_SECONDS));
+                PartitionName=low Nodes=%7$s Default=YES State=UP PriorityTier=1 GraceTime=%6$d
+                PartitionName=high Nodes=%7$s State=UP PriorityTier=10 PreemptMode=OFF
+                """.formatted(host, directory, controller.address(), ports.getFirst(), System.getProperty("user.name"), GRACE_SECONDS, names) + hosts);
     }
 
-    private static int[] freePorts() throws IOException {
-        try (ServerSocket a = new ServerSocket(0); ServerSocket b = new ServerSocket(0); ServerSocket c = new ServerSocket(0)) {
-            return new int[] {a.getLocalPort(), b.getLocalPort(), c.getLocalPort()};
+    private static List<Integer> freePorts(int count) throws IOException {
+        List<ServerSocket> sockets = new ArrayList<>();
+        try {
+            for (int i = 0; i < count; i++) {
+                sockets.add(new ServerSocket(0));
+            }
+            return sockets.stream().map(ServerSocket::getLocalPort).toList();
+        } finally {
+            for (ServerSocket socket : sockets) {
+                socket.close();
+            }
         }
     }
 
@@ -117,8 +180,8 @@ final class SlurmCluster implements AutoCloseable {
         return directory.resolve("slurm.conf");
     }
 
-    private void daemon(String name, String... command) throws IOException {
-        ProcessBuilder builder = new ProcessBuilder(command).redirectInput(Path.of("/dev/null").toFile()).redirectErrorStream(true)
+    private void daemon(String name, Place place, String... command) throws IOException {
+        ProcessBuilder builder = place.command(List.of(command)).redirectInput(Path.of("/dev/null").toFile()).redirectErrorStream(true)
                 .redirectOutput(directory.resolve(name + ".out").toFile());
         builder.environment().put("SLURM_CONF", configuration().toString());
         daemons.add(builder.start());
@@ -132,7 +195,9 @@ final class SlurmCluster implements AutoCloseable {
     /** With a working directory and an environment of its own. */
     String slurm(ProcessBuilder command) throws IOException {
         command.environment().put("SLURM_CONF", configuration().toString());
-        Process process = command.redirectErrorStream(true).start();
+        ProcessBuilder there = controller.command(command.command()).directory(command.directory()).redirectErrorStream(true);
+        there.environment().putAll(command.environment());
+        Process process = there.start();
         process.getOutputStream().close();
         return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
     }

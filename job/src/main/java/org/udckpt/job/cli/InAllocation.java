@@ -1,0 +1,69 @@
+package org.udckpt.job.cli;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.nodes.Placement;
+import org.udckpt.job.nodes.Unit;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.slurm.SlurmNodes;
+import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.Keys;
+
+/** Where a job goes in an allocation of Slurm when its user says nothing of hosts: docs/slurm.md. */
+final class InAllocation {
+    private InAllocation() {}
+
+    /** The allocation's nodes for a new job; empty: it has but one, or there is none, and the job stays on this machine. */
+    static Optional<HostLayout> forRanks(int ranks) {
+        Optional<SlurmNodes> nodes = SlurmNodes.of(System.getenv()).filter(slurm -> slurm.tasks().hosts().size() > 1);
+        Optional<HostLayout> layout = nodes.map(slurm -> slurm.holding(ranks));
+        layout.ifPresent(chosen -> Messages.info("the job's ranks are on the nodes of Slurm's job " + nodes.get().job() + ", where srun starts its agents: " + chosen.format()
+                + " (--hosts localhost:" + ranks + " keeps them on this host)"));
+        return layout;
+    }
+
+    /**
+     * The allocation's nodes for a checkpoint that one process cannot restart; empty: one can, or there is no allocation.
+     *
+     * @param image as {@link ImageLocation#find} takes it
+     */
+    static Optional<SlurmNodes> forImage(Settings settings, String image) {
+        return SlurmNodes.of(System.getenv()).isEmpty() ? Optional.empty() : forImage(settings, ImageLocation.find(image, Keys.user(settings)));
+    }
+
+    static Optional<SlurmNodes> forImage(Settings settings, ImageLocation image) {
+        Optional<SlurmNodes> nodes = SlurmNodes.of(System.getenv());
+        if (nodes.isEmpty()) {
+            return nodes;
+        }
+        try (CheckpointReader reader = image.open(Keys.user(settings))) {
+            return reader.nodes().size() == 1 ? Optional.empty() : nodes;
+        } catch (IOException e) {
+            throw Failure.of("reading " + image.entry().directory(), e);
+        }
+    }
+
+    /** The ranks that stay together go where there is room for them, or else, since nobody is there to choose, to each node as many of them. */
+    static List<Unit> place(HostLayout room, List<Unit> units, Function<Unit, String> ties) {
+        List<Unit> placed;
+        try {
+            placed = Placement.over(room.format(), units, ties);
+        } catch (Failure e) {
+            if (e.code() != ExitCode.USAGE) {
+                throw e;
+            }
+            Messages.warn(e.getMessage() + "; they are spread over the nodes, whatever room these have");
+            placed = Placement.over(room.hosts().stream().map(HostLayout.Host::name).collect(Collectors.joining(",")), units, ties);
+        }
+        Messages.info("srun starts the job's agents: " + placed.stream().map(unit -> unit.ranks() + " on " + unit.host()).collect(Collectors.joining(", ")));
+        return placed;
+    }
+}
