@@ -12,7 +12,8 @@ import org.udckpt.image.ImageError;
 
 class RowFileTest {
     private static final List<Row> ROWS = List.of(new Row.Fact("processor", "one, \"fast\""),
-            new Row.Run("t1", "npb:cg.A", 2, "run", "ud", "native", 1, 12_000_000_000L, "Mop/s", true, 1_234_560_000L, true, "ended well", null, 1500, "UCX_TLS=ud_verbs,self udckpt run"),
+            new Row.Run("t1", "npb:cg.A", 2, "run", "ud", "native", 1, 12_000_000_000L, "Mop/s", true, 1_234_560_000L, true, "ended well", null, 1500,
+                    "UCX_TLS=ud_verbs,self udckpt run"),
             new Row.Checkpoint("t1", "ckpt-0001", 1L << 30, 1L << 29, 31_000_000, 30_000_000, 2_000_000_000), new Row.Phase("t1", "ckpt-0001", "drain", 1_000_000),
             new Row.Restart("t1", "ckpt-0001", 600_000_000, 1L << 30));
 

@@ -15,7 +15,8 @@ class ResultsTest {
     private static final Subject SUBJECT = new Subject("stencil", 2, "run", "ud");
 
     private static Row.Run run(String mode, int repeat, double seconds, boolean right) {
-        return new Row.Run(mode + repeat, "stencil", 2, "run", "ud", mode, repeat, Math.round(seconds * 1e9), null, false, 0, right, right ? "fine" : "a & b differ", "it is <slow>", 1000, "cmd");
+        return new Row.Run(mode + repeat, "stencil", 2, "run", "ud", mode, repeat, Math.round(seconds * 1e9), null, false, 0, right,
+                right ? "fine" : "a & b differ", "it is <slow>", 1000, "cmd");
     }
 
     private static List<Row> rows() {

@@ -23,7 +23,8 @@ class PlanTest {
 
     private static Plan plan(long seed) throws Exception {
         Workload stencil = Workloads.of(Path.of(System.getProperty("udckpt.root"))).named(List.of("stencil")).getFirst();
-        return new Plan(List.of(new Cell(stencil, Launcher.RUN, Transport.UD, 2), new Cell(stencil, Launcher.RUN, Transport.RC, 2), new Cell(stencil, Launcher.RUN, Transport.UD, 4)),
+        return new Plan(List.of(new Cell(stencil, Launcher.RUN, Transport.UD, 2), new Cell(stencil, Launcher.RUN, Transport.RC, 2),
+                new Cell(stencil, Launcher.RUN, Transport.UD, 4)),
                 MODES, 1, 5, seed);
     }
 
