@@ -35,13 +35,12 @@ public final class MicroCommand implements Callable<Integer> {
     @Option(names = "--update", description = "write what was measured to DIR/micro.csv, to be committed (for overhead.txt: bench/overhead)")
     private boolean update;
 
-    private final Path root = Path.of(System.getProperty("udckpt.root"));
 
     private enum Language { JAVA, C }
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        Path directory = results != null ? results : root.resolve("results");
+        Path directory = results != null ? results : root().resolve("results");
         boolean isWorse = false;
         if (languages.contains(Language.JAVA)) {
             List<Score> now = JavaScores.measure(quick);
@@ -74,7 +73,7 @@ public final class MicroCommand implements Callable<Integer> {
     private List<String> counted() throws IOException, InterruptedException {
         List<String> lines = new ArrayList<>();
         for (String part : List.of("verbs", "rc")) {
-            try (var command = org.udckpt.bench.Command.start(root, Map.of(), _ -> { }, List.of(root.resolve("bench/overhead").toString(), part))) {
+            try (var command = org.udckpt.bench.Command.start(root(), Map.of(), _ -> { }, List.of(root().resolve("bench/overhead").toString(), part))) {
                 if (command.await(LIMIT) != 0) {
                     throw new Failure(ExitCode.UNSUPPORTED, "bench/overhead " + part + " failed (valgrind is needed): " + command.describe());
                 }
@@ -82,5 +81,10 @@ public final class MicroCommand implements Callable<Integer> {
             }
         }
         return lines;
+    }
+
+    /** Of the sources; whoever makes a command to describe it need not know. */
+    private static Path root() {
+        return Path.of(System.getProperty("udckpt.root"));
     }
 }

@@ -69,7 +69,6 @@ public final class RunCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    private final Path root = Path.of(System.getProperty("udckpt.root"));
 
     private enum Peer { DMTCP }
 
@@ -88,9 +87,9 @@ public final class RunCommand implements Callable<Integer> {
             List<String> arguments = new ArrayList<>(all.subList(1, all.size())); // the first is 'run'
             arguments.addAll(seedGiven(arguments) ? List.of() : List.of("--seed", seed.toString()));
             Path directory = out != null ? out.toAbsolutePath().normalize()
-                    : root.resolve("target/bench/" + DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss").format(LocalDateTime.now()));
+                    : root().resolve("target/bench/" + DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss").format(LocalDateTime.now()));
             Files.createDirectories(directory);
-            List<Row> facts = MachineFacts.of(root, directory, Optional.ofNullable(device), "udckpt bench run " + String.join(" ", arguments));
+            List<Row> facts = MachineFacts.of(root(), directory, Optional.ofNullable(device), "udckpt bench run " + String.join(" ", arguments));
             return measure(RunDirectory.create(directory, arguments, facts));
         } catch (WorkloadError wrong) {
             throw new Failure(ExitCode.USAGE, wrong.getMessage(), wrong);
@@ -110,7 +109,7 @@ public final class RunCommand implements Callable<Integer> {
     private int measure(RunDirectory directory) throws IOException, InterruptedException {
         Plan plan = plan();
         Messages.info("seed " + seed + "; results in " + directory.work().getParent());
-        return new Session(plan, directory, root, Duration.ofMillis(Math.round(limit * 1000)), Optional.ofNullable(device)).run() ? ExitCode.DONE.value() : NOT_RIGHT;
+        return new Session(plan, directory, root(), Duration.ofMillis(Math.round(limit * 1000)), Optional.ofNullable(device)).run() ? ExitCode.DONE.value() : NOT_RIGHT;
     }
 
     private Plan plan() throws IOException {
@@ -122,8 +121,8 @@ public final class RunCommand implements Callable<Integer> {
             throw new Failure(ExitCode.USAGE, "--repeat is at least 1 and --warm-up at least 0");
         }
         Wanted wanted = new Wanted(names, launchers, transports, ranks);
-        Map<String, String> places = wanted.places(paths, Workloads.of(root));
-        return wanted.cells(Workloads.of(root, places));
+        Map<String, String> places = wanted.places(paths, Workloads.of(root()));
+        return wanted.cells(Workloads.of(root(), places));
     }
 
     private List<Mode> modes() {
@@ -141,5 +140,10 @@ public final class RunCommand implements Callable<Integer> {
             times.forEach(time -> modes.add(new Mode.Peer(time)));
         }
         return modes;
+    }
+
+    /** Of the sources; whoever makes a command to describe it need not know. */
+    private static Path root() {
+        return Path.of(System.getProperty("udckpt.root"));
     }
 }

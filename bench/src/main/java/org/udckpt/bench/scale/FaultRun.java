@@ -23,7 +23,6 @@ import org.udckpt.job.tree.Tree;
 public final class FaultRun {
     private static final long MS = 1_000_000;
     private static final Timing TIMING = new Timing(100 * MS, 300 * MS, 400 * MS);
-    private static final Budgets BUDGETS = new Budgets(400 * MS, 400 * MS, 400 * MS, 400 * MS, 600 * MS, 500 * MS, 400 * MS, 400 * MS);
     private static final int CHECKPOINTS = 3;
     private static final int TRIES = 5;
     private static final long SPAN = 1000 * MS;
@@ -32,6 +31,7 @@ public final class FaultRun {
     private static final long REPEATED = 3000 * MS;
 
     private final Random random;
+    private final Budgets budgets;
     private final Tree tree;
     private final World world;
     private final FaultPlan plan;
@@ -66,13 +66,21 @@ public final class FaultRun {
         endsOnLoss = random.nextBoolean();
         exchanges = random.nextBoolean();
         // A pause may come on top; twice, when one follows another.
-        bound = BUDGETS.suspend() + BUDGETS.drain() + BUDGETS.snapshot() + BUDGETS.resume() + (tree.depth() + 2L) * (TIMING.lease() + TIMING.beat()) + 12 * TIMING.lease();
+        budgets = budgets(tree.depth());
+        bound = budgets.suspend() + budgets.drain() + budgets.snapshot() + budgets.resume() + (tree.depth() + 2L) * (TIMING.lease() + TIMING.beat()) + 12 * TIMING.lease();
         ledger = new Ledger(world, bound);
         sent = new long[nodes];
         received = new long[nodes];
         totals = new Totals[nodes];
         failing = new boolean[nodes];
         hanging = new boolean[nodes];
+    }
+
+    /** Short, for faults to come in time. Each level of the tree answers a beat before the one above it has to: what is left at the leaves is the nodes' own. */
+    private static Budgets budgets(int depth) {
+        long levels = depth * TIMING.beat();
+        long usual = Math.max(400 * MS, 100 * MS + levels);
+        return new Budgets(usual, usual, usual, usual, Math.max(600 * MS, 250 * MS + levels), Math.max(500 * MS, usual), usual, usual);
     }
 
     /** How many checkpoints were committed. */
@@ -105,7 +113,7 @@ public final class FaultRun {
         if (reliable) {
             world.events().at(0, this::traffic);
         }
-        long rest = (tree.depth() + 2L) * (TIMING.lease() + TIMING.beat()) + BUDGETS.settle() + HANG + (plan.loses() ? REPEATED : 0);
+        long rest = (tree.depth() + 2L) * (TIMING.lease() + TIMING.beat()) + budgets.settle() + HANG + (plan.loses() ? REPEATED : 0);
         while (world.now() < Math.max(Math.max(TIMING.start() + SPAN, lastFault), ledger.lastEvent()) + rest) {
             world.events().runUntil(world.now() + TIMING.lease());
         }
@@ -144,7 +152,7 @@ public final class FaultRun {
         // The first may still find nodes that have not ended what came before.
         for (int tries = 0; tries < TRIES && committed == before && !lossHeard; tries++) {
             world.later(0, 0, () -> world.node(0).coordinator().checkpoint(++begun, "", world.now()));
-            world.events().runUntil(world.now() + bound + BUDGETS.write() + rest);
+            world.events().runUntil(world.now() + bound + budgets.write() + rest);
         }
         if (committed == before && !lossHeard) {
             throw new Ledger.Violation("no checkpoint succeeds any more, and the owner has not heard why: " + lastWhy);
@@ -158,7 +166,7 @@ public final class FaultRun {
     }
 
     private void start(int self) {
-        NodePart part = new NodePart(self, 1, tree, TIMING, BUDGETS, world.links(self), new SimulatedRanks(self, world, new Behaviour()), self == 0 ? new Job() : null, world.now());
+        NodePart part = new NodePart(self, 1, tree, TIMING, budgets, world.links(self), new SimulatedRanks(self, world, new Behaviour()), self == 0 ? new Job() : null, world.now());
         new Peers(self, part);
         totals[self] = part.totals(Totals.Counts.none(0, 1), all -> counted = all);
         world.start(self, part);

@@ -15,6 +15,8 @@ record Debuggee(ProcessState state, String called, int hostPid) {
     /** The kernel counts each time a thread leaves a processor: while all of them are stopped the sum stays as it is (proc_pid_status(5)). */
     private static final String[] SWITCHES = {"voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"};
     private static final String TRACED = "t";
+    /** Where Proc.stat has the kernel's flags of a task (proc_pid_stat(5)), and PF_EXITING of linux/sched.h: it will never run its program again. */
+    private static final int FLAGS = 6, EXITING = 4;
 
     /** Of all its threads, since they were made; -1: one of them runs at this moment, or the process has ended. */
     long ran() {
@@ -39,8 +41,8 @@ record Debuggee(ProcessState state, String called, int hostPid) {
     /** Whether it has ended, whoever has yet to hear of that. */
     boolean ended() {
         try {
-            String state = Proc.stat(hostPid)[0];
-            return state.equals("Z") || state.equals("X");
+            String[] stat = Proc.stat(hostPid);
+            return stat[0].equals("Z") || stat[0].equals("X") || (Long.parseLong(stat[FLAGS]) & EXITING) != 0;
         } catch (LinuxError gone) {
             return true;
         }

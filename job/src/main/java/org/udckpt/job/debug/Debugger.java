@@ -155,10 +155,11 @@ public final class Debugger implements AutoCloseable {
         while (true) {
             for (int i = 0; i < before.length; i++) {
                 Debuggee debuggee = debuggees.get(i);
+                boolean moved = debuggee.ran() != before[i]; // as who is being killed has, too
                 if (debuggee.ended()) {
                     throw new Failure(ExitCode.BUSY, debuggee.name() + " was ended in the debugger before the job went on: there is no job without it");
                 }
-                if (debuggee.ran() != before[i]) {
+                if (moved) {
                     return;
                 }
             }
