@@ -12,6 +12,8 @@
 
 #include "pmix_launcher.h"
 
+enum { FINALIZED_MS = 5000 };
+
 struct rank {
   pid_t pid;
   atomic_bool connected, finalized; /* MPI_Init, MPI_Finalize */
@@ -71,13 +73,19 @@ static _Noreturn void abort_job(int rank, int code) {
   for (;;) pause();
 }
 
+/* A rank does not wait for the answer to its PMIx_Finalize for long, and may be gone before this process's other thread has read of it. */
+static bool has_finalized(struct rank *rank) {
+  for (int i = 0; i < FINALIZED_MS && !rank->finalized; i++) usleep(1000);
+  return rank->finalized;
+}
+
 static int code_of(int index, int status) {
   int rank = unit->first + index;
   if (WIFSIGNALED(status)) {
     fprintf(stderr, "udckpt-pmix: rank %d (process %d) was ended by signal %d (SIG%s)\n", rank, ranks[index].pid, WTERMSIG(status), sigabbrev_np(WTERMSIG(status)));
     abort_job(rank, status & 0xff);
   }
-  if (ranks[index].connected && !ranks[index].finalized) {
+  if (ranks[index].connected && !has_finalized(&ranks[index])) {
     fprintf(stderr, "udckpt-pmix: rank %d (process %d) left without MPI_Finalize\n", rank, ranks[index].pid);
     abort_job(rank, WEXITSTATUS(status) ? WEXITSTATUS(status) : 1);
   }

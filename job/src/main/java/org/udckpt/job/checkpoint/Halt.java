@@ -5,12 +5,14 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.udckpt.job.agent.Job;
+import org.udckpt.job.agent.RankTable;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Outside;
 import org.udckpt.job.pmi.PmiState;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.NodeState;
+import org.udckpt.process.capture.AnsweringFiles;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.CaptureRequest;
 import org.udckpt.process.files.HotFiles;
@@ -34,6 +36,7 @@ final class Halt implements AutoCloseable {
     /**
      * @param hot files that have to be copied in the stop
      * @throws Failure 75 when a rank has ended, or is being traced by somebody else
+     * @throws org.udckpt.process.files.FilesRefused when a file system on which the job has something open does not answer
      */
     Halt(Job job, HotFiles hot) {
         this.job = job;
@@ -43,6 +46,7 @@ final class Halt implements AutoCloseable {
         }
         this.connections = List.copyOf(job.control().connections());
         Tracers.refuse(job.ranks().ranks());
+        AnsweringFiles.ask(job.ranks().ranks().stream().map(RankTable.Rank::hostPid).toList());
         this.gates = new Gates(connections, job.settings().duration(Option.QUIESCE_TIMEOUT));
     }
 

@@ -18,6 +18,8 @@ final class PlanJson {
         plan.moves().forEach(move -> describe(moves.addObject(), move));
         ArrayNode files = root.putArray("files");
         plan.files().forEach(change -> describe(unit(files.addObject(), change.unit()), change.file()));
+        ArrayNode unseen = root.putArray("unseen");
+        plan.unseen().forEach(each -> unit(unseen.addObject(), each.unit()).put("host", each.host()).put("why", each.why()));
         return root;
     }
 

@@ -22,7 +22,7 @@ final class PlanText {
             System.out.printf("%-10s %s%n", move.ranks(), move.from().equals(move.to()) ? (move.count() == 1 ? "stays on " : "stay on ") + move.to() : "from " + move.from() + " to " + move.to());
             System.out.printf("           %s -> %s, %s; %d queue pairs get other numbers%n", before(move), after(move), move.device(), move.queuePairs());
         }
-        if (plan.files().isEmpty()) {
+        if (plan.files().isEmpty() && plan.unseen().isEmpty()) {
             System.out.println("files      all are what they were at the checkpoint, as far as this host sees them");
         } else {
             System.out.printf("files      %d would be put back, as this host sees them:%n", plan.files().size());
@@ -31,6 +31,7 @@ final class PlanText {
                 System.out.printf("           ... and %d more; --json has all%n", plan.files().size() - MOST_FILES);
             }
         }
+        plan.unseen().forEach(unit -> System.out.printf("           those of %s cannot be seen from this host: %s%n", unit.host(), unit.why()));
         System.out.println("nothing was started or changed");
     }
 

@@ -36,8 +36,10 @@ import org.udckpt.job.store.OpenNode;
 import org.udckpt.job.store.StateTables;
 import org.udckpt.job.store.Tiers;
 import org.udckpt.process.capture.CaptureRequest;
+import org.udckpt.process.files.FilesChanged;
 import org.udckpt.process.files.Forecast;
 import org.udckpt.process.files.RollbackRequest;
+import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.restore.Relocation;
 import org.udckpt.process.restore.Restorer;
 
@@ -62,13 +64,13 @@ public final class Planning {
             Restart.checkMachine(reader);
             JobState state = StateTables.readJob(reader);
             HostLayout layout = Restart.layout(state, wanted);
-            String job = name == null ? state.row().name() : name;
+            String job = Restart.facts(name, location.parent(), reader, state, layout, node.state()).name();
             RuntimeDirectory.requireFree(settings, job);
             Restorer.checkRights(node.image(), node.processes()::name);
             Restorer.checkPrograms(moved.of(node.image()));
             List<Move> moves = moves(settings, state.layout(), layout, node.state().addresses());
             return new RestartPlan(location.entry().directory().toString(), job, state.row().generation() + 1, 1, reader.manifest().bytes(), moves,
-                    changes(settings, location, job, -1, node, moved, Set.of()));
+                    changes(settings, location, job, -1, node, moved, Set.of()), List.of());
         } catch (IOException | RuntimeException e) {
             throw Failure.of("restart from " + location.entry().directory(), e);
         }
@@ -112,13 +114,18 @@ public final class Planning {
             Relocation here = Relocations.asSeenFromHere(moved);
             List<Move> moves = new ArrayList<>();
             List<RestartPlan.Change> changes = new ArrayList<>();
+            List<RestartPlan.Unseen> unseen = new ArrayList<>();
             for (Unit unit : job.units()) {
                 int number = job.units().indexOf(unit);
                 OpenNode node = OpenNode.read(reader.nodes().get(number), image.state());
                 moves.add(move(settings, job, number, image.units().get(number), node.state().addresses(), lead));
-                changes.addAll(changes(settings, location, job.name(), number, node, here, job.image().elsewhere(number, here)));
+                try {
+                    changes.addAll(changes(settings, location, job.name(), number, node, here, job.image().elsewhere(number, here)));
+                } catch (FilesChanged | LinuxError otherwise) { // here: on the unit's own host it may be as it should
+                    unseen.add(new RestartPlan.Unseen(number, unit.host(), otherwise.getMessage()));
+                }
             }
-            return new RestartPlan(location.entry().directory().toString(), job.name(), job.generation(), job.units().size(), reader.manifest().bytes(), moves, changes);
+            return new RestartPlan(location.entry().directory().toString(), job.name(), job.generation(), job.units().size(), reader.manifest().bytes(), moves, changes, unseen);
         } catch (IOException | RuntimeException e) {
             throw Failure.of("restart from " + location.entry().directory(), e);
         }

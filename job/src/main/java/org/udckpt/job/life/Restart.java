@@ -144,8 +144,7 @@ public final class Restart {
         JobState state = StateTables.readJob(reader);
         NodeState own = StateTables.readNode(node, state);
         HostLayout layout = layout(state, wanted);
-        JobFacts facts = new JobFacts(name == null ? state.row().name() : name, imageDirectory(location), Launch.ofLabels(reader.manifest().labels()), layout,
-                RankSpan.all(layout.ranks()), state.row().words(), state.row().generation() + 1, own.namedRuntime());
+        JobFacts facts = facts(name, imageDirectory(location), reader, state, layout, own);
         Job job = null;
         try {
             job = makeJob(facts, Surroundings.alone(facts.name()), own);
@@ -167,6 +166,16 @@ public final class Restart {
             }
             throw Failure.of("restart from " + location.entry().directory(), e);
         }
+    }
+
+    /**
+     * Of the next life, by one agent.
+     *
+     * @throws Failure 64 where one agent cannot have it so
+     */
+    static JobFacts facts(String name, Path directory, CheckpointReader reader, JobState state, HostLayout layout, NodeState own) {
+        return new JobFacts(name == null ? state.row().name() : name, directory, Launch.ofLabels(reader.manifest().labels()), layout,
+                RankSpan.all(layout.ranks()), state.row().words(), state.row().generation() + 1, own.namedRuntime());
     }
 
     /** @param wanted null: as before */

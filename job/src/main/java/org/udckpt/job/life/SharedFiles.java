@@ -8,7 +8,9 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.ExitCode;
@@ -57,14 +59,14 @@ final class SharedFiles {
     }
 
     /**
-     * Paths, as the image has them, and the unit that puts them back; not those that only one has.
+     * Paths, as the image has them, and the units that put a file of that name back: one for each file that several had or only one; not those of which each had its own.
      *
      * @param nodes of the image, by unit
      * @param units where they are to be
      * @param moved where its files are now
      * @throws Failure 69 when two units had different files under one name, and are to be on one host
      */
-    static Map<String, Integer> owners(List<NodeReader> nodes, List<Unit> units, Relocation moved) throws IOException {
+    static Map<String, Set<Integer>> owners(List<NodeReader> nodes, List<Unit> units, Relocation moved) throws IOException {
         Map<String, List<Holder>> holders = new HashMap<>();
         for (int unit = 0; unit < nodes.size(); unit++) {
             FilePlace place = StateTables.readPlace(nodes.get(unit));
@@ -74,29 +76,46 @@ final class SharedFiles {
                 }
             }
         }
-        Map<String, Integer> owners = new HashMap<>();
+        Map<String, Set<Integer>> owners = new HashMap<>();
         holders.forEach((path, all) -> {
-            boolean same = all.stream().allMatch(holder -> holder.same(all.getFirst(), path, moved.path(path)));
-            if (!same) {
-                refuseOnOneHost(path, all, units);
-            } else if (all.size() > 1) {
-                Comparator<JobFile.RegularFile> seen = Comparator.comparingLong(JobFile.RegularFile::modifiedNs).thenComparingLong(JobFile.RegularFile::size);
-                // What one could only append to, another may have written over.
-                Comparator<JobFile.RegularFile> best = Comparator.<JobFile.RegularFile, Boolean>comparing(file -> file.cut() != JobFile.Cut.APPENDED).thenComparing(seen);
-                owners.put(path, all.stream().max(Comparator.comparing(Holder::file, best)).orElseThrow().unit());
+            List<List<Holder>> files = apart(all, path, moved.path(path));
+            refuseOnOneHost(path, files, units);
+            if (files.size() < all.size()) {
+                owners.put(path, files.stream().map(SharedFiles::lastSeenBy).collect(Collectors.toSet()));
             }
         });
         return owners;
     }
 
-    private static void refuseOnOneHost(String path, List<Holder> holders, List<Unit> units) {
-        Map<String, Holder> byHost = new HashMap<>();
-        for (Holder holder : holders) {
-            String host = units.get(holder.unit()).host();
-            Holder other = byHost.putIfAbsent(host, holder);
-            if (other != null) {
-                throw new Failure(ExitCode.UNSUPPORTED, path + " was one file for " + units.get(other.unit()).ranks() + " and another one for " + units.get(holder.unit()).ranks()
-                        + ": they cannot both be on host " + host + "; choose others by --hosts or --map");
+    /** Those who had the same file. */
+    private static List<List<Holder>> apart(List<Holder> all, String path, String moved) {
+        List<List<Holder>> files = new ArrayList<>();
+        for (Holder holder : all) {
+            files.stream().filter(file -> holder.same(file.getFirst(), path, moved)).findFirst().orElseGet(() -> {
+                files.add(new ArrayList<>());
+                return files.getLast();
+            }).add(holder);
+        }
+        return files;
+    }
+
+    private static int lastSeenBy(List<Holder> file) {
+        Comparator<JobFile.RegularFile> seen = Comparator.comparingLong(JobFile.RegularFile::modifiedNs).thenComparingLong(JobFile.RegularFile::size);
+        // What one could only append to, another may have written over.
+        Comparator<JobFile.RegularFile> best = Comparator.<JobFile.RegularFile, Boolean>comparing(regular -> regular.cut() != JobFile.Cut.APPENDED).thenComparing(seen);
+        return file.stream().max(Comparator.comparing(Holder::file, best)).orElseThrow().unit();
+    }
+
+    private static void refuseOnOneHost(String path, List<List<Holder>> files, List<Unit> units) {
+        Map<String, List<Holder>> byHost = new HashMap<>();
+        for (List<Holder> file : files) {
+            for (Holder holder : file) {
+                String host = units.get(holder.unit()).host();
+                List<Holder> other = byHost.putIfAbsent(host, file);
+                if (other != null && other != file) {
+                    throw new Failure(ExitCode.UNSUPPORTED, path + " was one file for " + units.get(other.getFirst().unit()).ranks() + " and another one for "
+                            + units.get(holder.unit()).ranks() + ": they cannot both be on host " + host + "; choose others by --hosts or --map");
+                }
             }
         }
     }

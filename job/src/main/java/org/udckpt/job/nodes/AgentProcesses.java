@@ -60,6 +60,7 @@ final class AgentProcesses implements AutoCloseable {
             out.flush();
         } catch (IOException e) {
             Messages.debugTrace(command.agents() + " has not read its specification", e); // its end says more, or its silence
+            return; // and standard input is another life's by now, perhaps
         }
         try {
             if (command.isOfOne() && command.units().getFirst() == 0) {

@@ -30,10 +30,10 @@ public record NodeJob(String name, int generation, Launch launch, List<Unit> uni
     /**
      * @param directory of the checkpoint, absolute
      * @param number    its own
-     * @param shared    paths of files that several units had, as the image has them, and the unit that puts each back
+     * @param shared    paths of files that several units had, as the image has them, and the units that put one back: several, where it was not one file for all
      * @param moved     where the job's files are now: absolute paths, whose links are each host's own
      */
-    public record Image(String directory, long number, Map<String, Integer> shared, Relocation moved) {
+    public record Image(String directory, long number, Map<String, Set<Integer>> shared, Relocation moved) {
         public Image {
             requireAbsolute("the image", directory);
             shared = Map.copyOf(shared);
@@ -44,7 +44,7 @@ public record NodeJob(String name, int generation, Launch launch, List<Unit> uni
 
         /** Paths of files that other units than this one put back. @param here where files are on one host */
         public Set<String> elsewhere(int unit, Relocation here) {
-            return shared.entrySet().stream().filter(file -> file.getValue() != unit).map(file -> here.path(file.getKey())).collect(Collectors.toSet());
+            return shared.entrySet().stream().filter(file -> !file.getValue().contains(unit)).map(file -> here.path(file.getKey())).collect(Collectors.toSet());
         }
     }
 

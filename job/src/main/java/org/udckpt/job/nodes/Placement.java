@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 
@@ -25,7 +26,7 @@ public final class Placement {
 
     /**
      * What {@code --hosts} says: {@code a:8,b} are up to eight ranks on a and any number on b. Hosts are filled in their order; those without a number take as
-     * many units each, as far as that goes.
+     * many units each, as far as that goes, and more where those behind them have no room for the rest.
      *
      * @param ties why a unit's ranks stay together, in words
      * @throws Failure 64 naming the unit that has no room, and what its ranks share
@@ -42,9 +43,10 @@ public final class Placement {
         int next = 0;
         for (int i = 0; i < places.size() && next < units.size(); i++) {
             int share = (units.size() - next + places.size() - i - 1) / (places.size() - i);
+            List<Place> others = places.subList(i + 1, places.size());
             int room = places.get(i).ranks();
             boolean counted = room != Integer.MAX_VALUE;
-            for (int taken = 0; next < units.size() && (counted || taken < share) && units.get(next).count() <= room; taken++) {
+            for (int taken = 0; next < units.size() && (counted || taken < share || !fits(units, next, others)) && units.get(next).count() <= room; taken++) {
                 Unit unit = units.get(next++);
                 room -= counted ? unit.count() : 0;
                 placed.add(unit.on(places.get(i).host()));
@@ -56,6 +58,20 @@ public final class Placement {
                     : ", which stay together (--keep-together): " + apart(left, ties) + ". Give a host that takes " + left.count() + " ranks more"));
         }
         return placed;
+    }
+
+    /** Whether these places have room for all units from this one on. */
+    private static boolean fits(List<Unit> units, int from, List<Place> places) {
+        int next = from;
+        for (Place place : places) {
+            if (place.ranks() == Integer.MAX_VALUE) {
+                return true;
+            }
+            for (int room = place.ranks(); next < units.size() && units.get(next).count() <= room; next++) {
+                room -= units.get(next).count();
+            }
+        }
+        return next == units.size();
     }
 
     /**
@@ -83,7 +99,7 @@ public final class Placement {
     }
 
     /**
-     * What {@code --map} says: {@code old=new,...}, where old is a host on which units are, or a unit's name. The others stay.
+     * What {@code --map} says: {@code old=new,...}, where old is a host on which units are, or the name of a unit that has left the host of that name. The others stay.
      *
      * @throws Failure 64 naming what nobody is called
      */
@@ -94,14 +110,17 @@ public final class Placement {
             if (parts.length != 2 || parts[0].isEmpty() || !parts[1].matches(HOST)) {
                 throw new Failure(ExitCode.USAGE, "--map " + map + ": '" + word + "' is not OLD=NEW");
             }
-            moves.put(parts[0], parts[1]);
+            if (moves.put(parts[0], parts[1]) != null) {
+                throw new Failure(ExitCode.USAGE, "--map " + map + ": '" + parts[0] + "' is moved twice");
+            }
         }
+        Set<String> hosts = units.stream().map(Unit::host).collect(Collectors.toSet());
         Set<String> known = new HashSet<>();
         units.forEach(unit -> known.addAll(List.of(unit.name(), unit.host())));
         moves.keySet().stream().filter(old -> !known.contains(old)).findFirst().ifPresent(old -> {
             throw new Failure(ExitCode.USAGE, "--map " + map + ": the job has nothing on '" + old + "'; it is on " + hosts(units));
         });
-        return units.stream().map(unit -> unit.on(moves.getOrDefault(unit.name(), moves.getOrDefault(unit.host(), unit.host())))).toList();
+        return units.stream().map(unit -> unit.on(moves.getOrDefault(hosts.contains(unit.name()) ? unit.host() : unit.name(), moves.getOrDefault(unit.host(), unit.host())))).toList();
     }
 
     /**

@@ -19,7 +19,8 @@ final class StandardInput {
     /** The process has one. */
     static final StandardInput OWN = new StandardInput(new FileInputStream(FileDescriptor.in));
 
-    private static final int PIECE_BYTES = 64 << 10;
+    /** PIPE_BUF (pipe(7)): a pipe takes such a piece as a whole or not at all, so that none is given in part to one life and again to the next. */
+    private static final int PIECE_BYTES = 4096;
     private static final long PAUSE_MILLIS = 500;
     /** Consoles and pseudo-terminals. */
     private static final String TERMINAL = "/dev/(tty|pts/|console).*";

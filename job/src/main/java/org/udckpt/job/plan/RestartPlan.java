@@ -13,8 +13,12 @@ import org.udckpt.process.files.RolledBack;
  * @param bytes      that the image holds
  * @param moves      by rank
  * @param files      that would be others than they are, as this host sees them now
+ * @param unseen     units whose files this host cannot look at
  */
-public record RestartPlan(String checkpoint, String job, int life, int nodes, long bytes, List<Move> moves, List<Change> files) {
+public record RestartPlan(String checkpoint, String job, int life, int nodes, long bytes, List<Move> moves, List<Change> files, List<Unseen> unseen) {
     /** A file. @param unit that puts it back; -1: one agent does all */
     public record Change(int unit, RolledBack file) {}
+
+    /** @param why this host is another one in that: the unit's own is asked at the restart */
+    public record Unseen(int unit, String host, String why) {}
 }

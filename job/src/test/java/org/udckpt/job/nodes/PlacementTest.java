@@ -55,12 +55,29 @@ class PlacementTest {
         Placement.refuseParting(List.of(new Unit("c", "c", 0, 1)), PlacementTest::ties); // nothing to part
     }
 
+    /** y has room for c alone: what is left is for x, whose share would be less. */
+    @Test
+    void aHostWithoutANumberTakesWhatOthersHaveNoRoomFor() {
+        assertEquals(List.of("x", "x", "y"), over("x,y:1"));
+        List<Unit> pairs = List.of(new Unit("a", "a", 0, 2), new Unit("b", "b", 2, 2), new Unit("c", "c", 4, 2));
+        assertEquals(List.of("x", "x", "x"), hosts(Placement.over("x,y:1", pairs, PlacementTest::ties)));
+        assertEquals(List.of("x", "y", "y"), hosts(Placement.over("x:2,y:4", pairs, PlacementTest::ties)));
+    }
+
+    /** After a restart unit a is on n, and unit b on the host of that name: what is on host a moves, and only that. */
+    @Test
+    void aHostIsMeantBeforeAUnitThatHasLeftIt() {
+        List<Unit> now = List.of(UNITS.get(0).on("n"), UNITS.get(1).on("a"), UNITS.get(2));
+        assertEquals(List.of("n", "z", "c"), hosts(Placement.mapped("a=z", now)));
+        assertEquals(List.of("n", "z", "c"), hosts(Placement.mapped("b=z", now)), "no unit is on a host b: the unit is meant");
+    }
+
     @Test
     void whatIsNoPlaceIsRefused() {
         for (String hosts : List.of("", "x,,y", "x,x", "-x", "x y")) {
             refused(ExitCode.USAGE, () -> over(hosts));
         }
-        for (Map.Entry<String, String> map : Map.of("nobody=x", "nothing on 'nobody'", "a", "is not OLD=NEW", "a=-x", "is not OLD=NEW").entrySet()) {
+        for (Map.Entry<String, String> map : Map.of("nobody=x", "nothing on 'nobody'", "a", "is not OLD=NEW", "a=-x", "is not OLD=NEW", "a=x,a=y", "'a' is moved twice").entrySet()) {
             Failure failure = refused(ExitCode.USAGE, () -> Placement.mapped(map.getKey(), UNITS));
             assertTrue(failure.getMessage().contains(map.getValue()), failure.getMessage());
         }

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ class SpecificationTextTest {
 
     private static NodeJob job() {
         return new NodeJob("job", 3, Launch.PMIX, List.of(new Unit("a", "host1", 0, 2), new Unit("b", "host2.example", 2, 1)), 16, "/home/" + LATIN, List.of("./app", LATIN, OTHERS, ""),
-                Map.of("PATH", "/bin", "ODD", LATIN + OTHERS), new NodeJob.Image("/images/" + LATIN, 7, Map.of("/shared/" + LATIN, 1),
+                Map.of("PATH", "/bin", "ODD", LATIN + OTHERS), new NodeJob.Image("/images/" + LATIN, 7, Map.of("/shared/" + LATIN, Set.of(1, 3)),
                         new Relocation(List.of(new Relocation.Move("/old", "/new/" + LATIN)), "/new")));
     }
 

@@ -1,6 +1,7 @@
 package org.udckpt.process.capture;
 
 import java.time.Duration;
+import java.util.Collection;
 import org.udckpt.process.files.FilesRefused;
 import org.udckpt.process.files.Patience;
 import org.udckpt.process.linux.Files;
@@ -11,18 +12,32 @@ import org.udckpt.process.linux.Proc;
  * Asks, while the job still runs, for each file that it has open, since the stop asks again: a server that is gone would keep the job standing for as
  * long as it does not answer, and nothing could be done about it then.
  */
-final class AnsweringFiles {
+public final class AnsweringFiles {
     private static final Duration MOST = Duration.ofSeconds(10);
 
-    private final Patience patience = new Patience(MOST, at -> "the file system of " + at + " has not answered for " + MOST.toSeconds()
-            + " s (is its server gone?); no checkpoint can be made while the job has something open there");
+    /** The last question, which may be waiting for its answer still: no second thread is to wait for the same. */
+    private static AnsweringFiles last;
+
+    private final Patience patience = new Patience(MOST, AnsweringFiles::refusal);
 
     private AnsweringFiles() {}
 
-    /** @throws FilesRefused one of them does not answer, which it names */
-    static void ask(CaptureRequest request) {
+    /**
+     * Asks for what these processes and all below them have open, have mapped to write to, and work in.
+     *
+     * @throws FilesRefused one of them does not answer, which it names
+     */
+    public static synchronized void ask(Collection<Integer> pids) {
+        if (last != null && !last.patience.ended()) {
+            throw new FilesRefused(refusal(last.patience.at()));
+        }
         AnsweringFiles files = new AnsweringFiles();
-        files.patience.with(() -> request.roots().forEach(root -> files.process(root.pid())));
+        last = files;
+        files.patience.with(() -> pids.forEach(files::process));
+    }
+
+    private static String refusal(String path) {
+        return "the file system of " + path + " has not answered for " + MOST.toSeconds() + " s (is its server gone?); no checkpoint can be made while the job has something open there";
     }
 
     private void process(int pid) {
@@ -31,11 +46,23 @@ final class AnsweringFiles {
                 file(pid, "fd/" + fd);
             }
             file(pid, "cwd");
+            for (String line : Proc.text("/proc/" + pid + "/maps").split("\n")) { // what is mapped may not be open any more
+                mapping(line);
+            }
             for (int child : Proc.children(pid)) {
                 process(child);
             }
         } catch (LinuxError ended) {
             return; // or may not be looked at: the stop will say so
+        }
+    }
+
+    /** Of a file that the process shares and may write to: the stop looks at that one by its name. @param line of proc_pid_maps(5) */
+    private void mapping(String line) {
+        int path = line.indexOf('/');
+        if (path > 0 && line.startsWith("rw-s", line.indexOf(' ') + 1) && !line.startsWith("/dev/", path) && !line.endsWith("(deleted)")) {
+            patience.at(line.substring(path));
+            Files.tryStat(line.substring(path));
         }
     }
 

@@ -100,7 +100,6 @@ public final class Capture implements AutoCloseable {
      */
     public static Capture standing(CaptureRequest request) {
         List<RankCapture> ranks = new ArrayList<>();
-        AnsweringFiles.ask(request);
         Stop stop = new Stop(request, GrowingFiles.read(request));
         try {
             for (CaptureRequest.Root root : request.roots()) {

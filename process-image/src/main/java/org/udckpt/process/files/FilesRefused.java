@@ -4,7 +4,7 @@ package org.udckpt.process.files;
 public final class FilesRefused extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    FilesRefused(String message) {
+    public FilesRefused(String message) {
         super(message);
     }
 }

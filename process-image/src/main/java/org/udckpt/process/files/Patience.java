@@ -32,6 +32,16 @@ public final class Patience {
         }
     }
 
+    /** What the work was told to be at last. */
+    public String at() {
+        return at;
+    }
+
+    /** Whether the work has ended, however late. */
+    public boolean ended() {
+        return work.isDone();
+    }
+
     /**
      * Returns when it is done, with all that it did.
      *
