@@ -71,8 +71,9 @@ final class Results {
         Map<Integer, Row.Run> natives = runs(subject, mode.startsWith(PEER) ? PEER_NATIVE : NATIVE);
         List<Double> overheads = new ArrayList<>();
         runs(subject, mode).forEach((repeat, run) -> {
-            if (natives.containsKey(repeat)) {
-                overheads.add(cost(run) / cost(natives.get(repeat)) - 1);
+            Row.Run pair = natives.get(repeat);
+            if (pair != null && isRated(run) == isRated(pair)) { // else the two costs are of different things
+                overheads.add(cost(run) / cost(pair) - 1);
             }
         });
         return overheads;
@@ -80,10 +81,14 @@ final class Results {
 
     /** What a run took, by its own rating if it has one; only its relation to another run's means something. */
     private static double cost(Row.Run run) {
-        if (run.unit() == null || run.figureMillionths() == 0) {
+        if (!isRated(run)) {
             return run.ns();
         }
         return run.isRate() ? 1.0 / run.figureMillionths() : run.figureMillionths();
+    }
+
+    private static boolean isRated(Row.Run run) {
+        return run.unit() != null && run.figureMillionths() != 0;
     }
 
     List<Row.Checkpoint> checkpoints(Row.Run run) {

@@ -9,7 +9,8 @@ import org.udckpt.bench.life.Cell;
 /**
  * What is measured, in which order. Each repeat takes all cells in an order of its own, and the modes of a cell one right after the
  * other, so that what is compared was measured under the same conditions; their order is shuffled too, but for the restart, which
- * comes last: where its checkpoint is to be depends on how long a run takes.
+ * comes last: where its checkpoint is to be depends on how long a run takes. Without a warm-up the first mode of all is a cell's first run, for all other
+ * results are compared with its.
  *
  * @param seed of the order
  */
@@ -19,12 +20,17 @@ record Plan(List<Cell> cells, List<Mode> modes, int warmUps, int repeats, long s
         Random random = new Random(seed);
         List<Trial> trials = new ArrayList<>();
         for (int i = 0; i < warmUps; i++) {
-            cells.forEach(cell -> trials.add(new Trial(cell, modes.getFirst(), 0)));
+            int warmUp = -i;
+            cells.forEach(cell -> trials.add(new Trial(cell, modes.getFirst(), warmUp)));
         }
         for (int repeat = 1; repeat <= repeats; repeat++) {
             for (Cell cell : shuffled(cells, random)) {
                 List<Mode> order = new ArrayList<>(shuffled(modes.stream().filter(mode -> !(mode instanceof Mode.Restarted)).toList(), random));
                 modes.stream().filter(Mode.Restarted.class::isInstance).forEach(order::add);
+                if (repeat == 1 && warmUps == 0) {
+                    order.remove(modes.getFirst());
+                    order.addFirst(modes.getFirst());
+                }
                 for (Mode mode : order) {
                     trials.add(new Trial(cell, mode, repeat));
                 }

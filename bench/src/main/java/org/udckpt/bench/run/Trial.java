@@ -5,12 +5,12 @@ import org.udckpt.bench.life.Cell;
 /**
  * One measurement that is to be made.
  *
- * @param repeat from 1 on; those of a cell with the same number are a pair. 0: a warm-up, of which nothing is kept
+ * @param repeat from 1 on; those of a cell with the same number are a pair. 0, -1 and so on: warm-ups, of which nothing is kept
  */
 record Trial(Cell cell, Mode mode, int repeat) {
 
     boolean isWarmUp() {
-        return repeat == 0;
+        return repeat <= 0;
     }
 
     /** Unique within a run, and the name of a file. */

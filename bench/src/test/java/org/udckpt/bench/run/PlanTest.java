@@ -56,6 +56,17 @@ class PlanTest {
     }
 
     @Test
+    void withoutAWarmUpTheFirstModeIsFirst() throws Exception {
+        Plan plan = plan(7);
+        List<Trial> trials = new Plan(plan.cells(), MODES, 0, 2, 7).trials();
+        for (Cell cell : plan.cells()) {
+            assertEquals(MODES.getFirst(), trials.stream().filter(trial -> trial.cell().equals(cell)).findFirst().orElseThrow().mode());
+        }
+        List<Trial> warm = new Plan(plan.cells(), MODES, 3, 1, 7).trials().stream().filter(Trial::isWarmUp).toList();
+        assertEquals(9, warm.stream().map(Trial::id).distinct().count(), "a warm-up would remove what another one has left to be compared with");
+    }
+
+    @Test
     void eachTrialHasAnIdOfItsOwn() throws Exception {
         List<String> ids = ids(7).stream().filter(id -> !id.endsWith("-0")).toList();
         assertEquals(ids.size(), Set.copyOf(ids).size());

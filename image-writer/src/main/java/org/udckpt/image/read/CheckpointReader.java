@@ -59,8 +59,13 @@ public final class CheckpointReader implements Closeable {
     public static CheckpointReader openNode(Path directory, ImageKey key, StorageIo io, int index) throws IOException {
         String own = ImageNames.node(index);
         CheckpointReader reader = new CheckpointReader(ImageFiles.open(directory, key, io, file -> file.startsWith(own) || file.startsWith(ImageNames.JOB)));
-        reader.node(index);
-        return reader;
+        try {
+            reader.node(index);
+            return reader;
+        } catch (IOException | RuntimeException e) {
+            reader.close();
+            throw e;
+        }
     }
 
     /** As {@link #openNode(Path, ImageKey, StorageIo, int)}, from a directory. */

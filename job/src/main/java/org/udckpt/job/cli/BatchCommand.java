@@ -48,7 +48,7 @@ final class BatchCommand implements Callable<Integer> {
             throw new Failure(ExitCode.USAGE, "there is no SLURM_JOB_ID: give --dir (or --name), so that the job finds its checkpoints in its next turn");
         }
         NewJob job = options.check(common.settings(), allocation.map(slurm -> "slurm-" + slurm.id()).orElse(null));
-        if (job.nodes().isEmpty()) {
+        if (job.nodes().isEmpty() && !options.hosted()) {
             requireOneNode(System.getenv().getOrDefault(NODES, ONE));
         }
         List<ImageLocation> images = complete(job);

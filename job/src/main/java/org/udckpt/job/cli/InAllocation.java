@@ -10,12 +10,12 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.nodes.Placement;
 import org.udckpt.job.nodes.Unit;
-import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.slurm.SlurmNodes;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.StateTables;
 
 /** Where a job goes in an allocation of Slurm when its user says nothing of hosts: docs/slurm.md. */
 final class InAllocation {
@@ -36,34 +36,34 @@ final class InAllocation {
      * @param image as {@link ImageLocation#find} takes it
      */
     static Optional<SlurmNodes> forImage(Settings settings, String image) {
-        return SlurmNodes.of(System.getenv()).isEmpty() ? Optional.empty() : forImage(settings, ImageLocation.find(image, Keys.user(settings)));
+        return SlurmNodes.within(System.getenv()) ? forImage(settings, ImageLocation.find(image, Keys.user(settings))) : Optional.empty();
     }
 
     static Optional<SlurmNodes> forImage(Settings settings, ImageLocation image) {
-        Optional<SlurmNodes> nodes = SlurmNodes.of(System.getenv());
-        if (nodes.isEmpty()) {
-            return nodes;
-        }
+        return SlurmNodes.within(System.getenv()) && isOfAgents(settings, image) ? SlurmNodes.of(System.getenv()) : Optional.empty();
+    }
+
+    /** Whether it needs agents; else one process had all ranks, and has to again. */
+    static boolean isOfAgents(Settings settings, ImageLocation image) {
         try (CheckpointReader reader = image.open(Keys.user(settings))) {
-            return reader.nodes().size() == 1 ? Optional.empty() : nodes;
+            return StateTables.hasAgents(reader);
         } catch (IOException e) {
             throw Failure.of("reading " + image.entry().directory(), e);
         }
     }
 
-    /** The ranks that stay together go where there is room for them, or else, since nobody is there to choose, to each node as many of them. */
-    static List<Unit> place(HostLayout room, List<Unit> units, Function<Unit, String> ties) {
-        List<Unit> placed;
-        try {
-            placed = Placement.over(room.format(), units, ties);
-        } catch (Failure e) {
-            if (e.code() != ExitCode.USAGE) {
-                throw e;
-            }
-            Messages.warn(e.getMessage() + "; they are spread over the nodes, whatever room these have");
-            placed = Placement.over(room.hosts().stream().map(HostLayout.Host::name).collect(Collectors.joining(",")), units, ties);
-        }
-        Messages.info("srun starts the job's agents: " + placed.stream().map(unit -> unit.ranks() + " on " + unit.host()).collect(Collectors.joining(", ")));
+    /**
+     * The ranks that stay together go where there is room for them, or else, since nobody is there to choose, to each node as many of them.
+     *
+     * @param starter what starts the agents there
+     */
+    static List<Unit> place(String starter, HostLayout room, List<Unit> units, Function<Unit, String> ties) {
+        List<Unit> placed = Placement.fitting(room, units).orElseGet(() -> {
+            Messages.warn("the ranks that stay together (" + units.stream().map(Unit::ranks).collect(Collectors.joining(", ")) + ") do not fit into " + room.format()
+                    + "; they are spread over the nodes, whatever room these have");
+            return Placement.over(room.hosts().stream().map(HostLayout.Host::name).collect(Collectors.joining(",")), units, ties);
+        });
+        Messages.info(starter + " starts the job's agents: " + placed.stream().map(unit -> unit.ranks() + " on " + unit.host()).collect(Collectors.joining(", ")));
         return placed;
     }
 }

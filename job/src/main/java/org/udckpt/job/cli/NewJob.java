@@ -19,6 +19,7 @@ import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.NodesRequest;
 import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.nodes.Unit;
+import org.udckpt.job.report.Messages;
 import org.udckpt.job.slurm.SlurmNodes;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.tree.Tree;
@@ -30,9 +31,10 @@ import org.udckpt.process.restore.Relocation;
  * @param images where its checkpoints go, absolute
  * @param environment the user's
  * @param nodes  empty: it is on this machine alone
+ * @param allocated whether that is so since it is in an allocation of Slurm, and the user has said nothing of it
  */
 record NewJob(Settings settings, Installation installation, String name, Path images, Launch launch, HostLayout layout, List<String> command, Map<String, String> environment,
-        Optional<NodesRequest> nodes) {
+        Optional<NodesRequest> nodes, boolean allocated) {
 
     /** Runs it from its beginning; its exit code. */
     int run() throws InterruptedException {
@@ -45,12 +47,24 @@ record NewJob(Settings settings, Installation installation, String name, Path im
 
     /** Runs it from a checkpoint of its own; its exit code. One of several hosts' ranks needs agents, also where all come to one node. */
     int goOn(ImageLocation image) throws InterruptedException {
+        if (allocated && !InAllocation.isOfAgents(settings, image)) {
+            Messages.warn(image.entry().directory() + " is of ranks that one process had: they go on on this host, and the allocation's other nodes have none of them");
+            return alone(image);
+        }
         Optional<SlurmNodes> slurm = nodes.isPresent() ? Optional.empty() : InAllocation.forImage(settings, image);
         Optional<NodesRequest> request = nodes.or(() -> slurm.map(_ -> new NodesRequest(new Starter.Srun(), Tree.USUAL_FAN_OUT)));
         HostLayout room = slurm.map(SlurmNodes::tasks).orElse(layout);
-        return Lives.run(settings, image, Relocation.NONE, () -> request.isPresent()
-                ? SeveralNodes.restart(settings, installation, request.get(), image, name, (units, ties) -> InAllocation.place(room, units, ties), Relocation.NONE)
-                : new OneNode(settings, installation, Restart.start(settings, installation, image, name, null, Relocation.NONE, Onlooker.NONE)));
+        if (request.isEmpty()) {
+            return alone(image);
+        }
+        String starter = allocated || slurm.isPresent() ? "srun" : "--starter";
+        return Lives.run(settings, image, Relocation.NONE,
+                () -> SeveralNodes.restart(settings, installation, request.get(), image, name, (units, ties) -> InAllocation.place(starter, room, units, ties), Relocation.NONE));
+    }
+
+    private int alone(ImageLocation image) throws InterruptedException {
+        return Lives.run(settings, image, Relocation.NONE,
+                () -> new OneNode(settings, installation, Restart.start(settings, installation, image, name, null, Relocation.NONE, Onlooker.NONE)));
     }
 
     private List<Unit> units() {

@@ -60,6 +60,11 @@ final class NewJobOptions {
         return name != null;
     }
 
+    /** Whether the user says where its ranks are. */
+    boolean hosted() {
+        return hosts != null;
+    }
+
     boolean placed() {
         return directory != null;
     }
@@ -106,7 +111,7 @@ final class NewJobOptions {
         if (launch == Launch.PMIX) {
             installation.pmixLauncher();
         }
-        return new NewJob(settings, installation, jobName, images, launch, layout, command, environment, several);
+        return new NewJob(settings, installation, jobName, images, launch, layout, command, environment, several, allocated.isPresent());
     }
 
     private Launch launch() {

@@ -30,7 +30,7 @@ final class PlacementOptions implements Placer {
 
     /** Whether nobody says where ranks go. */
     boolean silent() {
-        return hosts == null && map == null;
+        return hosts == null && map == null && together.equals(YES);
     }
 
     /** @param several whether the job is on several hosts */

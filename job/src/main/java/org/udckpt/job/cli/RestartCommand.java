@@ -114,7 +114,7 @@ final class RestartCommand implements Callable<Integer> {
             settings.flag(Option.TIERS, ""); // the site's, and the job was not there
         }
         Installation installation = Installation.find(settings);
-        Placer place = slurm.isPresent() ? (units, ties) -> InAllocation.place(slurm.get().tasks(), units, ties) : placement;
+        Placer place = slurm.isPresent() ? (units, ties) -> InAllocation.place("srun", slurm.get().tasks(), units, ties) : placement;
         return several.isPresent() ? several(settings, installation, several.get(), location, place, relocation) : alone(settings, installation, location, relocation);
     }
 

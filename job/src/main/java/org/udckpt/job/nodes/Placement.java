@@ -1,14 +1,19 @@
 package org.udckpt.job.nodes;
 
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 
@@ -58,6 +63,27 @@ public final class Placement {
                     : ", which stay together (--keep-together): " + apart(left, ties) + ". Give a host that takes " + left.count() + " ranks more"));
         }
         return placed;
+    }
+
+    /** Each unit on a host that has room for its ranks: on the first where that goes in the units' order, else the largest first. Empty: no way was found. */
+    public static Optional<List<Unit>> fitting(HostLayout room, List<Unit> units) {
+        List<Unit> inOrder = new ArrayList<>(units);
+        List<Unit> bySize = inOrder.stream().sorted(Comparator.comparingInt(Unit::count).reversed()).toList();
+        return fitting(room, units, inOrder).or(() -> fitting(room, units, bySize));
+    }
+
+    private static Optional<List<Unit>> fitting(HostLayout room, List<Unit> units, List<Unit> order) {
+        int[] left = room.hosts().stream().mapToInt(HostLayout.Host::ranks).toArray();
+        Map<Unit, Unit> placed = new HashMap<>();
+        for (Unit unit : order) {
+            int host = IntStream.range(0, left.length).filter(i -> left[i] >= unit.count()).findFirst().orElse(-1);
+            if (host < 0) {
+                return Optional.empty();
+            }
+            left[host] -= unit.count();
+            placed.put(unit, unit.on(room.hosts().get(host).name()));
+        }
+        return Optional.of(units.stream().map(placed::get).toList());
     }
 
     /** Whether these places have room for all units from this one on. */

@@ -28,12 +28,17 @@ public record SlurmNodes(String job, HostLayout tasks) {
      * @param environment of this process: SLURM_JOB_ID, SLURM_JOB_NODELIST, SLURM_TASKS_PER_NODE (sbatch(1), OUTPUT ENVIRONMENT VARIABLES)
      */
     public static Optional<SlurmNodes> of(Map<String, String> environment) {
-        String job = environment.get("SLURM_JOB_ID"), nodes = environment.get("SLURM_JOB_NODELIST"), tasks = environment.get("SLURM_TASKS_PER_NODE");
-        if (job == null || nodes == null || tasks == null || isOfStep(environment.getOrDefault("SLURM_STEP_ID", ""))) {
+        if (!within(environment)) {
             return Optional.empty();
         }
+        String job = environment.get("SLURM_JOB_ID"), nodes = environment.get("SLURM_JOB_NODELIST"), tasks = environment.get("SLURM_TASKS_PER_NODE");
         boolean plain = !nodes.contains("[") && !nodes.contains(",");
         return Optional.of(of(job, plain ? List.of(nodes) : SlurmCommand.ask("scontrol", "show", "hostnames", nodes).lines().toList(), tasks));
+    }
+
+    /** Whether {@link #of} finds any: Slurm is not asked. */
+    public static boolean within(Map<String, String> environment) {
+        return environment.keySet().containsAll(List.of("SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE")) && !isOfStep(environment.getOrDefault("SLURM_STEP_ID", ""));
     }
 
     private static boolean isOfStep(String step) {
@@ -77,7 +82,7 @@ public record SlurmNodes(String job, HostLayout tasks) {
         }
         if (left > 0) {
             throw new Failure(ExitCode.USAGE, "-n " + ranks + ": Slurm's job " + job + " has room for " + tasks.ranks() + " tasks, " + tasks.format() + ": submit it with --ntasks=" + ranks
-                    + ", or give --starter srun and --hosts");
+                    + ", give --starter srun and --hosts, or --hosts localhost:" + ranks + " to have all on this host");
         }
         return new HostLayout(List.copyOf(hosts));
     }

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 
@@ -62,6 +64,15 @@ class PlacementTest {
         List<Unit> pairs = List.of(new Unit("a", "a", 0, 2), new Unit("b", "b", 2, 2), new Unit("c", "c", 4, 2));
         assertEquals(List.of("x", "x", "x"), hosts(Placement.over("x,y:1", pairs, PlacementTest::ties)));
         assertEquals(List.of("x", "y", "y"), hosts(Placement.over("x:2,y:4", pairs, PlacementTest::ties)));
+    }
+
+    @Test
+    void unitsGoWhereThereIsRoomForThem() {
+        List<Unit> uneven = List.of(new Unit("a", "a", 0, 8), new Unit("b", "b", 8, 4));
+        assertEquals(List.of("n2", "n1"), hosts(Placement.fitting(HostLayout.parse("n1:4,n2:8", null), uneven).orElseThrow()));
+        List<Unit> smallFirst = List.of(new Unit("a", "a", 0, 2), new Unit("b", "b", 2, 4));
+        assertEquals(List.of("n2", "n1"), hosts(Placement.fitting(HostLayout.parse("n1:4,n2:2", null), smallFirst).orElseThrow()));
+        assertEquals(Optional.empty(), Placement.fitting(HostLayout.parse("n1:5,n2:5", null), uneven));
     }
 
     /** After a restart unit a is on n, and unit b on the host of that name: what is on host a moves, and only that. */
