@@ -24,7 +24,7 @@ public record JobFacts(String name, Path imageDirectory, Launch launch, HostLayo
         int hosts = layout.hosts(span).size(); // which refuses what does not fit
         if (launch == Launch.PMIX && hosts > 1) {
             throw new Failure(ExitCode.USAGE, "--hosts " + layout.format() + ": a launcher of Open MPI's ranks (--mpi pmix) has those of one host, and this agent has " + hosts
-                    + ": give --starter local, which makes an agent for each");
+                    + ": leave --hosts out, or begin the job with --starter local too, which makes an agent for each");
         }
     }
 
