@@ -27,12 +27,15 @@ final class NodesOptions {
             description = "of this host, by which the agents on others reach it; default: the one by which it reaches them")
     private String leadAddress;
 
+    @picocli.CommandLine.Option(names = "--lease", paramLabel = "DURATION", description = "how long an agent may be silent until its host is lost, from 1s; default: 10s")
+    private String lease;
+
     @picocli.CommandLine.Option(names = "--spares", paramLabel = "a,b", description = "hosts that take the place of lost ones (--restart-on-failure)")
     private String spares;
 
     /** Adds what is a setting. */
     Settings over(Settings settings) {
-        return settings.flag(Option.SPARES, spares).flag(Option.START_TIMEOUT, startTimeout).flag(Option.LEAD_ADDRESS, leadAddress);
+        return settings.flag(Option.SPARES, spares).flag(Option.START_TIMEOUT, startTimeout).flag(Option.LEAD_ADDRESS, leadAddress).flag(Option.LEASE, lease);
     }
 
     /** Whether nobody says how agents come to hosts. */
@@ -47,10 +50,10 @@ final class NodesOptions {
      */
     Optional<NodesRequest> check(Optional<Starter> otherwise) {
         if (starter == null && otherwise.isEmpty()) {
-            if (fanOut != null || startTimeout != null || leadAddress != null) {
-                throw new Failure(ExitCode.USAGE, (fanOut != null ? "--fan-out" : startTimeout != null ? "--start-timeout" : "--lead-address")
-                        + " is of jobs on several hosts: give --starter too, which says how agents come to them");
-            }
+            refuse("--fan-out", fanOut);
+            refuse("--start-timeout", startTimeout);
+            refuse("--lead-address", leadAddress);
+            refuse("--lease", lease);
             return Optional.empty();
         }
         int wanted = fanOut == null ? Tree.USUAL_FAN_OUT : fanOut;
@@ -58,5 +61,11 @@ final class NodesOptions {
             throw new Failure(ExitCode.USAGE, "--fan-out " + wanted + ": give " + LEAST_FAN_OUT + " to " + MOST_FAN_OUT);
         }
         return Optional.of(new NodesRequest(starter == null ? otherwise.get() : Starter.parse(starter, System.getenv()), wanted));
+    }
+
+    private static void refuse(String flag, Object given) {
+        if (given != null) {
+            throw new Failure(ExitCode.USAGE, flag + " is of jobs on several hosts: give --starter too, which says how agents come to them");
+        }
     }
 }
