@@ -37,7 +37,7 @@ class OpenMpiHostsTest {
     }
 
     private static String[] solver(String... options) {
-        return words(words(options, "--mpi", "pmix", "--"), program("stencil_cg").toString(), "--grid", "8", "--solves", "100", "--ballast", "2");
+        return words(words(options, "--mpi", "pmix", "--"), program("stencil_cg").toString(), "--grid", "8", "--solves", "500", "--ballast", "2");
     }
 
     private static Process local(SeveralHosts hosts, String name, String... program) throws Exception {
