@@ -111,7 +111,7 @@ public final class Applications implements Callable<Integer> {
             if (!cell.isInstalled()) {
                 return say(UNSUPPORTED, cell.remedy());
             }
-            if (!cell.workload().allowedRanks().holds(cell.ranks())) {
+            if (!cell.workload().allowedRanks().hold(cell.ranks())) {
                 return say(USAGE, cell.workload().name() + " runs with " + cell.workload().allowedRanks() + " ranks, not with " + cell.ranks());
             }
         }

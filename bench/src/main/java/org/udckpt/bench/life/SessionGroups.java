@@ -14,9 +14,13 @@ public final class SessionGroups {
 
     private SessionGroups() {}
 
+    public static boolean are() throws IOException {
+        return Files.exists(SETTING) && Files.readString(SETTING).strip().equals("1");
+    }
+
     /** As root: there are none until this program ends. */
     public static void without() throws IOException {
-        if (Files.isWritable(SETTING) && Files.readString(SETTING).strip().equals("1")) {
+        if (are() && Files.isWritable(SETTING)) {
             Files.writeString(SETTING, "0");
             Runtime.getRuntime().addShutdownHook(new Thread(SessionGroups::restore, "session groups"));
         }

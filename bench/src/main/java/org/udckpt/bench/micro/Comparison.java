@@ -1,34 +1,39 @@
 package org.udckpt.bench.micro;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
- * New scores against committed ones. A score is worse when it is more than {@code threshold} above the old one, and when that is
- * more than both errors explain: so a noisy benchmark has to be much worse before it is said.
+ * New scores against committed ones. A time is worse when it is more than {@code threshold} above the old one, and when that is
+ * more than both errors explain: so a noisy benchmark has to be much worse before it is said. A count of added instructions is worse when there is
+ * one more. What is not measured any more is worse too: nobody would see it become so.
  *
  * @param threshold as a part: 0.1 is 10%
  */
 record Comparison(double threshold) {
-    private static final double COUNTED = 0.005; // instructions do not depend on the load, but on the linker's and the loader's choices a little
+    private static final double COUNTED = 1;
 
-    /** @param before null: there was none of that name */
-    record Line(Score now, Score before, boolean isWorse) {
-        /** By how much more, as a part. */
-        double change() {
-            return now.value() / before.value() - 1;
-        }
-    }
+    /** @param change from the committed one, in words */
+    record Line(Score score, String change, boolean isWorse) {}
 
     List<Line> of(List<Score> now, List<Score> before) {
-        return now.stream().map(score -> {
+        List<Line> lines = new ArrayList<>();
+        for (Score score : now) {
             Optional<Score> old = before.stream().filter(one -> one.name().equals(score.name())).findFirst();
-            return new Line(score, old.orElse(null), old.filter(one -> isWorse(score, one)).isPresent());
-        }).toList();
+            lines.add(old.map(one -> compared(score, one)).orElseGet(() -> new Line(score, "new", false)));
+        }
+        before.stream().filter(old -> now.stream().noneMatch(one -> one.name().equals(old.name()))).forEach(old -> lines.add(new Line(old, "not measured any more", true)));
+        return lines;
     }
 
-    private boolean isWorse(Score now, Score before) {
-        double allowed = now.isCount() ? COUNTED : threshold;
-        return now.value() > before.value() * (1 + allowed) && now.value() - now.error() > before.value() + before.error();
+    private Line compared(Score now, Score before) {
+        if (now.isCount()) {
+            double more = now.value() - before.value();
+            return new Line(now, String.format(Locale.ROOT, "%+.2f", more), more >= COUNTED);
+        }
+        boolean isWorse = now.value() > before.value() * (1 + threshold) && now.value() - now.error() > before.value() + before.error();
+        return new Line(now, String.format(Locale.ROOT, "%+.1f%%", 100 * (now.value() / before.value() - 1)), isWorse);
     }
 }

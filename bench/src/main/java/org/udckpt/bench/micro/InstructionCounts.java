@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The tables that bench/overhead prints: of each row the instructions with virtualization. */
+/** The tables that bench/overhead prints: of each row the instructions that virtualization adds. */
 final class InstructionCounts {
     private static final Pattern SECTION = Pattern.compile("(\\S[^:]*): user-space instructions .*");
-    private static final Pattern ROW = Pattern.compile("(\\S.*?) +([\\d.]+) +([\\d.]+) +[-+][\\d.]+ +[-+][\\d.]+%");
+    private static final Pattern ROW = Pattern.compile("(\\S.*?) +[\\d.]+ +[\\d.]+ +([-+][\\d.]+) +[-+][\\d.]+%");
 
     private InstructionCounts() {}
 
@@ -21,7 +21,7 @@ final class InstructionCounts {
             if (title.matches()) {
                 section = title.group(1);
             } else if (row.matches()) {
-                scores.add(new Score((section + ": " + row.group(1)).replace(",", ""), Double.parseDouble(row.group(3)), 0, Score.INSTRUCTIONS));
+                scores.add(new Score((section + ": " + row.group(1)).replace(",", ""), Double.parseDouble(row.group(2)), 0, Score.INSTRUCTIONS));
             }
         }
         return scores;

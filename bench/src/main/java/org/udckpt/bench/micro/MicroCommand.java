@@ -35,7 +35,6 @@ public final class MicroCommand implements Callable<Integer> {
     @Option(names = "--update", description = "write what was measured to DIR/micro.csv, to be committed (for overhead.txt: bench/overhead)")
     private boolean update;
 
-
     private enum Language { JAVA, C }
 
     @Override
@@ -64,8 +63,8 @@ public final class MicroCommand implements Callable<Integer> {
         boolean isWorse = false;
         for (Comparison.Line line : new Comparison(threshold / 100).of(now, before)) {
             isWorse |= line.isWorse();
-            String change = line.before() == null ? "new" : String.format(Locale.ROOT, "%+.1f%%%s", 100 * line.change(), line.isWorse() ? "  WORSE" : "");
-            System.out.printf(Locale.ROOT, "%-58s %14.2f +- %10.2f %-14s %s%n", line.now().name(), line.now().value(), line.now().error(), line.now().unit(), change);
+            Score score = line.score();
+            System.out.printf(Locale.ROOT, "%-58s %14.2f +- %10.2f %-14s %s%s%n", score.name(), score.value(), score.error(), score.unit(), line.change(), line.isWorse() ? "  WORSE" : "");
         }
         return isWorse;
     }

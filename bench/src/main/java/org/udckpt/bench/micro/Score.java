@@ -7,7 +7,7 @@ package org.udckpt.bench.micro;
  * @param unit of both
  */
 record Score(String name, double value, double error, String unit) {
-    static final String INSTRUCTIONS = "instructions";
+    static final String INSTRUCTIONS = "instructions added";
 
     /** Not a time: the load of the machine does not change it. */
     boolean isCount() {

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.udckpt.bench.life.SessionGroups;
 import org.udckpt.bench.measured.Row;
 
 /** What results depend on, as far as the machine says it of itself; its name is not in it. */
@@ -42,6 +43,7 @@ final class MachineFacts {
             facts.add(name, said(root, "dpkg-query", "-W", "-f=${Version}", name));
         }
         facts.add("java", Runtime.version().toString());
+        facts.add("sessions are groups of the scheduler", SessionGroups.are() ? "until the first measurement" : "no");
         facts.add("load at the start", Files.readString(Path.of("/proc/loadavg")).strip());
         return facts.facts;
     }

@@ -7,9 +7,11 @@ import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.udckpt.bench.life.Cell;
 import org.udckpt.bench.life.Launcher;
@@ -50,6 +52,8 @@ public final class RunCommand implements Callable<Integer> {
     private List<Launcher> launchers = List.of();
     @Option(names = "--interval", split = ",", paramLabel = "TIME", converter = Quantity.Time.class, description = "with a checkpoint each TIME; default: 10s, none with --quick")
     private List<Double> intervals;
+    @Option(names = "--mode", split = ",", paramLabel = "preloaded|every|restarted", description = "what is compared with native; default: all")
+    private Set<Way> ways = EnumSet.allOf(Way.class);
     @Option(names = "--device", paramLabel = "NAME", description = "a verbs device of this machine; default: the soft fabric")
     private String device;
     @Option(names = "--path", paramLabel = "[VARIABLE=]PATH", description = "where a program or input is that you bring; the variable of the environment does the same")
@@ -71,6 +75,8 @@ public final class RunCommand implements Callable<Integer> {
 
 
     private enum Peer { DMTCP }
+
+    private enum Way { PRELOADED, EVERY, RESTARTED }
 
     @Override
     public Integer call() throws IOException, InterruptedException {
@@ -126,11 +132,19 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     private List<Mode> modes() {
-        List<Mode> modes = new ArrayList<>(List.of(new Mode.Native(), new Mode.Preloaded()));
-        List<Double> every = intervals != null ? intervals : quick ? List.of() : List.of(10.0);
+        List<Mode> modes = new ArrayList<>(List.of(new Mode.Native()));
+        if (ways.contains(Way.PRELOADED)) {
+            modes.add(new Mode.Preloaded());
+        }
+        if (intervals != null && !ways.contains(Way.EVERY)) {
+            throw new Failure(ExitCode.USAGE, "--interval is of the mode 'every', which --mode leaves out");
+        }
+        List<Double> every = !ways.contains(Way.EVERY) ? List.of() : intervals != null ? intervals : quick ? List.of() : List.of(10.0);
         List<Duration> times = every.stream().map(seconds -> Duration.ofMillis(Math.round(seconds * 1000))).toList();
         times.forEach(time -> modes.add(new Mode.Every(time)));
-        modes.add(new Mode.Restarted());
+        if (ways.contains(Way.RESTARTED)) {
+            modes.add(new Mode.Restarted());
+        }
         if (peer != null) {
             if (!Programs.isThere(Dmtcp.PROGRAM)) {
                 throw new Failure(ExitCode.NOT_FOUND, "--peer dmtcp: there is no " + Dmtcp.PROGRAM + " in PATH; " + Dmtcp.ADVICE);

@@ -58,7 +58,7 @@ record Wanted(List<String> names, List<Launcher> launchers, List<Transport> tran
     }
 
     private static Cell checked(Cell cell) {
-        if (!cell.workload().allowedRanks().holds(cell.ranks())) {
+        if (!cell.workload().allowedRanks().hold(cell.ranks())) {
             throw new Failure(ExitCode.USAGE, cell.workload().name() + " runs with " + cell.workload().allowedRanks() + " ranks, not with " + cell.ranks());
         }
         return cell;

@@ -24,20 +24,8 @@ import java.util.Optional;
  * @param known what it is known for without any checkpointer
  */
 public record Workload(
-        Path directory, String name, String title, int ranks, Range allowedRanks, List<String> inputs, List<List<String>> preparations,
+        Path directory, String name, String title, int ranks, AllowedRanks allowedRanks, List<String> inputs, List<List<String>> preparations,
         Map<Mpi, Build> builds, Answer answer, Optional<Figure> figure, Supply supply, List<String> known) {
-
-    /** Whole numbers from {@code least} to {@code most}, both included. */
-    public record Range(int least, int most) {
-        public boolean holds(int number) {
-            return least <= number && number <= most;
-        }
-
-        @Override
-        public String toString() {
-            return least + "-" + most;
-        }
-    }
 
     /**
      * What the user has to bring.

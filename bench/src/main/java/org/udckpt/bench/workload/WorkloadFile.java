@@ -13,7 +13,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.udckpt.bench.workload.Section.Value;
-import org.udckpt.bench.workload.Workload.Range;
 import org.udckpt.bench.workload.Workload.Supply;
 
 /**
@@ -75,11 +74,6 @@ final class WorkloadFile {
         if (sections.isEmpty()) {
             throw WorkloadError.in(file, "no build is described: it needs a section [mpich] or [openmpi]");
         }
-        Range allowed = range(head.one(Key.ALLOWED_RANKS));
-        int ranks = number(head.one(Key.RANKS));
-        if (!allowed.holds(ranks)) {
-            throw WorkloadError.in(file, "ranks = " + ranks + " is not within allowed-ranks = " + allowed);
-        }
         List<String> inputs = head.words(Key.INPUTS);
         for (String input : inputs) {
             if (!Files.isRegularFile(directory.resolve(input))) {
@@ -88,6 +82,9 @@ final class WorkloadFile {
         }
         String name = directory.getFileName().toString();
         String parameter = parameter(name, wanted);
+        AllowedRanks allowed = allowed(parameter);
+        Value usual = head.one(Key.RANKS);
+        int ranks = allowed.from(number(usual)).orElseThrow(() -> WorkloadError.in(file, "ranks = " + usual.text() + " is not within allowed-ranks = " + allowed));
         Supply supply = supply();
         Map<Mpi, Build> builds = new EnumMap<>(Mpi.class);
         sections.forEach((mpi, section) -> builds.put(mpi, build(section, parameter, supply)));
@@ -197,14 +194,21 @@ final class WorkloadFile {
         return Integer.parseInt(value.text());
     }
 
-    private Range range(Value value) {
-        String[] ends = value.text().split("-", -1);
-        if (ends.length == 2) {
-            Range range = new Range(number(new Value(ends[0], value.line())), number(new Value(ends[1], value.line())));
-            if (range.least() <= range.most()) {
-                return range;
+    /** What the first line says that is for such a parameter, else the line that is for all. */
+    private AllowedRanks allowed(String parameter) {
+        for (Value value : head.all(Key.ALLOWED_RANKS_OF)) {
+            List<String> words = value.words();
+            AllowedRanks allowed = ranks(String.join(" ", words.subList(1, words.size())), value.line());
+            if (pattern(new Value(words.getFirst(), value.line())).matcher(parameter).matches()) {
+                return allowed;
             }
         }
-        throw WorkloadError.at(file, value.line(), "not a range like 1-16: '" + value.text() + "'");
+        Value value = head.one(Key.ALLOWED_RANKS);
+        return ranks(value.text(), value.line());
+    }
+
+    private AllowedRanks ranks(String text, int line) {
+        return AllowedRanks.of(text).orElseThrow(() -> WorkloadError.at(file, line,
+                "not a range like 1-16, which may be followed by " + AllowedRanks.shapes() + ": '" + text + "'"));
     }
 }

@@ -10,11 +10,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.udckpt.bench.workload.Workload.Range;
 
 class WorkloadsTest {
     private static final String GOOD = """
@@ -63,7 +63,7 @@ class WorkloadsTest {
         assertEquals("heat", heat.name());
         assertEquals("heat, in = out", heat.title());
         assertEquals(2, heat.ranks());
-        assertEquals(new Range(1, 8), heat.allowedRanks());
+        assertEquals(new AllowedRanks(1, 8, AllowedRanks.Shape.ANY), heat.allowedRanks());
         assertEquals(List.of("in.heat"), heat.inputs());
         assertEquals(List.of(List.of("mesh", "-o", "mesh.out"), List.of("check", "mesh.out")), heat.preparations());
         Answer answer = heat.answer();
@@ -85,7 +85,10 @@ class WorkloadsTest {
         "title = heat, in = out | titel = heat | workload:2: no key 'titel' here",
         "ranks = 2 | ranks = two | workload:3: not a number of ranks: 'two'",
         "ranks = 2 | ranks = 9 | ranks = 9 is not within allowed-ranks = 1-8",
-        "allowed-ranks = 1-8 | allowed-ranks = 8-1 | workload:4: not a range like 1-16: '8-1'",
+        "allowed-ranks = 1-8 | allowed-ranks = 8-1 | workload:4: not a range like 1-16, which may be followed by squares or powers-of-two: '8-1'",
+        "allowed-ranks = 1-8 | allowed-ranks = 1-8 primes | workload:4: not a range like 1-16, which may be followed by squares or powers-of-two: '1-8 primes'",
+        "allowed-ranks = 1-8 | allowed-ranks = 5-8 squares | workload:4: not a range like 1-16",
+        "allowed-ranks = 1-8 | allowed-ranks = 1-3 squares | ranks = 2 is not within allowed-ranks = 1-3 (squares)",
         "allowed-ranks = 1-8 | ranks = 3 | workload:4: a second ranks",
         "allowed-ranks = 1-8 | # none | allowed-ranks is missing",
         "inputs = in.heat | inputs = in.cold | its input in.cold is not in",
@@ -145,6 +148,27 @@ class WorkloadsTest {
                 .contains("workload:6: what the user brings is written WORD VARIABLE"));
         assertTrue(assertThrows(WorkloadError.class, () -> read(text.replace("rate GFLOP/s rate ([\\d.]+)", "rate GFLOP/s rate"), "heat", Map.of())).getMessage()
                 .contains("workload:11: the number of a figure is the first group"));
+    }
+
+    @Test
+    void howManyRanksDependsOnTheParameter() throws Exception {
+        String text = """
+                title = heat
+                ranks = 2
+                allowed-ranks = 1-64 powers-of-two
+                allowed-ranks-of = plate\\..* 1-64 squares
+                parameter = (bar|plate)\\.[A-C]
+                default-parameter = bar.A
+                proof = done
+                [mpich]
+                command = x
+                """;
+        Workload bar = read(text, "heat", Map.of());
+        Workload plate = read(text, "heat:plate.B", Map.of());
+        assertEquals(2, bar.ranks());
+        assertEquals(4, plate.ranks(), "two is no square; four is the next");
+        assertEquals(List.of(1, 2, 4, 8, 16, 32, 64), IntStream.rangeClosed(0, 100).filter(bar.allowedRanks()::hold).boxed().toList());
+        assertEquals(List.of(1, 4, 9, 16, 25, 36, 49, 64), IntStream.rangeClosed(0, 100).filter(plate.allowedRanks()::hold).boxed().toList());
     }
 
     @Test

@@ -1,7 +1,7 @@
 package org.udckpt.job.life;
 
-import java.math.BigDecimal;
 import java.util.Locale;
+import org.udckpt.process.linux.MonotonicClock;
 import org.udckpt.process.linux.Proc;
 
 /** Where the time of a restart goes, from the start of this JVM (or of the restart, where it is not this JVM's first) until the ranks run. */
@@ -25,12 +25,11 @@ final class RestartPhases {
         return phases;
     }
 
-    /** Of this process, in hundredths of a second both (proc_pid_stat(5), proc_uptime(5)); a ProcessHandle adds whole seconds to them, of the time of day. */
+    /** Of this process, to a hundredth of a second (proc_pid_stat(5)); a ProcessHandle adds whole seconds to them, of the time of day. */
     private static long ageNs() {
         String stat = Proc.text("/proc/self/stat");
         long startedTicks = Long.parseLong(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[START_TIME]);
-        BigDecimal uptime = new BigDecimal(Proc.text("/proc/uptime").split(" ")[0]);
-        return uptime.movePointRight(9).longValueExact() - startedTicks * TICK_NS;
+        return MonotonicClock.sinceBoot() - startedTicks * TICK_NS;
     }
 
     static RestartPhases sinceNow() {

@@ -73,11 +73,6 @@ final class AgentProcesses implements AutoCloseable {
         }
     }
 
-    /** Kills at once what runs for these units. */
-    void kill(int unit) {
-        started.stream().filter(each -> each.command().units().contains(unit)).forEach(each -> each.process().destroyForcibly());
-    }
-
     /** Waits for those that were told to end, and ends those that do not. */
     @Override
     public void close() {

@@ -150,11 +150,6 @@ public final class LeadNodes implements AutoCloseable {
         return node;
     }
 
-    /** Kills at once what started a unit's agent, and with it the agent or the way to it: of one that was given up. */
-    public void kill(int unit) {
-        processes.kill(unit);
-    }
-
     /**
      * Tells all agents that it is over ({@code coordinator().end} before, for a job whose ranks should end in order), waits for their processes,
      * kills what does not end, and closes the lead's node. What they had printed has been printed then.

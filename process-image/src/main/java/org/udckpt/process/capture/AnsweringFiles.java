@@ -60,7 +60,8 @@ public final class AnsweringFiles {
     /** Of a file that the process shares and may write to: the stop looks at that one by its name. @param line of proc_pid_maps(5) */
     private void mapping(String line) {
         int path = line.indexOf('/');
-        if (path > 0 && line.startsWith("rw-s", line.indexOf(' ') + 1) && !line.startsWith("/dev/", path) && !line.endsWith("(deleted)")) {
+        int permissions = line.indexOf(' ') + 1;
+        if (path > 0 && line.charAt(permissions + 1) == 'w' && line.charAt(permissions + 3) == 's' && !line.startsWith("/dev/", path) && !line.endsWith("(deleted)")) {
             patience.at(line.substring(path));
             Files.tryStat(line.substring(path));
         }

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.udckpt.process.linux.Files;
+import org.udckpt.process.linux.MonotonicClock;
 import org.udckpt.process.linux.Proc;
 import org.udckpt.process.linux.Scratch;
 import org.udckpt.process.linux.Syscall;
@@ -59,8 +60,7 @@ final class SegmentCheck {
             return false;
         }
         long used = Math.max(data.get(JAVA_LONG, CHANGE_TIME), Math.max(data.get(JAVA_LONG, ATTACH_TIME), data.get(JAVA_LONG, DETACH_TIME)));
-        double uptime = Double.parseDouble(Proc.text("/proc/uptime").split(" ")[0]);
-        double age = uptime - (double) Long.parseLong(Proc.stat(process.pid)[START]) / TICKS;
+        double age = MonotonicClock.sinceBoot() / 1e9 - (double) Long.parseLong(Proc.stat(process.pid)[START]) / TICKS;
         return used >= System.currentTimeMillis() / 1000 - (long) age - CLOCK_SLACK;
     }
 }

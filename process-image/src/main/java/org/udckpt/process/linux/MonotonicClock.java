@@ -2,15 +2,24 @@ package org.udckpt.process.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-/** CLOCK_MONOTONIC as clock_gettime(2) tells it; System.nanoTime() does not promise the same origin. */
+/** Clocks of clock_gettime(2) that nobody sets; System.nanoTime() promises no origin, and in a container /proc/uptime may count from the container's start. */
 public final class MonotonicClock {
-    private static final int CLOCK_MONOTONIC = 1;
+    private static final int CLOCK_MONOTONIC = 1, CLOCK_BOOTTIME = 7;
 
     private MonotonicClock() {}
 
-    /** Nanoseconds. */
+    /** Nanoseconds of CLOCK_MONOTONIC. */
     public static long now() {
-        LinuxError.check(Syscall.call(Syscall.CLOCK_GETTIME, CLOCK_MONOTONIC, Scratch.data().address()), "clock_gettime");
+        return read(CLOCK_MONOTONIC);
+    }
+
+    /** Nanoseconds of CLOCK_BOOTTIME, the clock of a process's start in /proc/PID/stat. */
+    public static long sinceBoot() {
+        return read(CLOCK_BOOTTIME);
+    }
+
+    private static long read(int clock) {
+        LinuxError.check(Syscall.call(Syscall.CLOCK_GETTIME, clock, Scratch.data().address()), "clock_gettime");
         return Scratch.data().get(JAVA_LONG, 0) * 1_000_000_000L + Scratch.data().get(JAVA_LONG, 8);
     }
 }
