@@ -126,7 +126,7 @@ public final class RunCommand implements Callable<Integer> {
         if (repeats < 1 || warmUps < 0) {
             throw new Failure(ExitCode.USAGE, "--repeat is at least 1 and --warm-up at least 0");
         }
-        Wanted wanted = new Wanted(names, launchers, transports, ranks);
+        Wanted wanted = new Wanted(names, quick, launchers, transports, ranks);
         Map<String, String> places = wanted.places(paths, Workloads.of(root()));
         return wanted.cells(Workloads.of(root(), places));
     }

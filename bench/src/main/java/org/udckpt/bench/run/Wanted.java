@@ -18,17 +18,19 @@ import org.udckpt.job.report.Messages;
  * What was asked to be run.
  *
  * @param names of workloads; none: the default suite
+ * @param isQuick leaves out of the default suite what takes long
  * @param launchers none: of each workload the first for which there is a build
  * @param ranks none: as each description says
  */
-record Wanted(List<String> names, List<Launcher> launchers, List<Transport> transports, List<Integer> ranks) {
+record Wanted(List<String> names, boolean isQuick, List<Launcher> launchers, List<Transport> transports, List<Integer> ranks) {
 
     /**
      * @throws Failure when a workload that was named cannot be run, with what to do; of the default suite what is not installed is left out
      */
     List<Cell> cells(Workloads workloads) throws IOException {
         List<Cell> cells = new ArrayList<>();
-        for (Workload workload : names.isEmpty() ? workloads.suite() : workloads.named(names)) {
+        List<Workload> suite = workloads.suite().stream().filter(workload -> !isQuick || !workload.isLong()).toList();
+        for (Workload workload : names.isEmpty() ? suite : workloads.named(names)) {
             cells.addAll(cells(workload));
         }
         if (cells.isEmpty()) {

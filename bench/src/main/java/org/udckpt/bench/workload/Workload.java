@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param directory in which the description and its inputs are
  * @param name of that directory, and behind a colon the parameter if one was named
  * @param title one line that says what is computed
+ * @param isLong a quick look at many applications does without it
  * @param ranks how many ranks it is run with when nobody says how many
  * @param allowedRanks how many it can be run with
  * @param inputs files of {@code directory} that a run finds in its working directory
@@ -24,7 +25,7 @@ import java.util.Optional;
  * @param known what it is known for without any checkpointer
  */
 public record Workload(
-        Path directory, String name, String title, int ranks, AllowedRanks allowedRanks, List<String> inputs, List<List<String>> preparations,
+        Path directory, String name, String title, boolean isLong, int ranks, AllowedRanks allowedRanks, List<String> inputs, List<List<String>> preparations,
         Map<Mpi, Build> builds, Answer answer, Optional<Figure> figure, Supply supply, List<String> known) {
 
     /**

@@ -88,7 +88,7 @@ final class WorkloadFile {
         Supply supply = supply();
         Map<Mpi, Build> builds = new EnumMap<>(Mpi.class);
         sections.forEach((mpi, section) -> builds.put(mpi, build(section, parameter, supply)));
-        return new Workload(directory, wanted.isEmpty() ? name : name + ":" + wanted, head.one(Key.TITLE).text().replace(PARAMETER, parameter), ranks, allowed, inputs,
+        return new Workload(directory, wanted.isEmpty() ? name : name + ":" + wanted, head.one(Key.TITLE).text().replace(PARAMETER, parameter), head.maybe(Key.LONG).map(this::truth).orElse(false), ranks, allowed, inputs,
                 head.all(Key.PREPARE).stream().map(Value::words).toList(), builds, answer(), head.maybe(Key.FIGURE).map(this::figure), supply, head.texts(Key.KNOWN));
     }
 
@@ -185,6 +185,13 @@ final class WorkloadFile {
             // said below
         }
         throw WorkloadError.at(file, value.line(), "a tolerance is a number above 0, not '" + value.text() + "'");
+    }
+
+    private boolean truth(Value value) {
+        if (!value.text().matches("yes|no")) {
+            throw WorkloadError.at(file, value.line(), "neither yes nor no: '" + value.text() + "'");
+        }
+        return value.text().equals("yes");
     }
 
     private int number(Value value) {

@@ -89,6 +89,7 @@ class WorkloadsTest {
         "allowed-ranks = 1-8 | allowed-ranks = 1-8 primes | workload:4: not a range like 1-16, which may be followed by squares or powers-of-two: '1-8 primes'",
         "allowed-ranks = 1-8 | allowed-ranks = 5-8 squares | workload:4: not a range like 1-16",
         "allowed-ranks = 1-8 | allowed-ranks = 1-3 squares | ranks = 2 is not within allowed-ranks = 1-3 (squares)",
+        "flaw = FAILED | long = maybe | workload:14: neither yes nor no: 'maybe'",
         "allowed-ranks = 1-8 | ranks = 3 | workload:4: a second ranks",
         "allowed-ranks = 1-8 | # none | allowed-ranks is missing",
         "inputs = in.heat | inputs = in.cold | its input in.cold is not in",
