@@ -10,6 +10,9 @@ program_packages="g++ binutils xvfb libgl1-mesa-dri libgl-dev libx11-dev qemu-sy
 # For `./udckpt test slurm`. Debian's own services have no configuration and do not start.
 slurm_packages="slurmctld slurmd slurm-client munge"
 
+# For `./udckpt test ssh`, which starts servers of its own.
+ssh_packages="openssh-server openssh-client"
+
 missing_packages() {
     local package
     for package in "$@"; do

@@ -45,15 +45,16 @@ test_cycles() {
     test_class process-image test CyclesTest "${properties[@]}"
 }
 
-# test_hosts [--seed S] [--count N] [--kinds A,B]
+# test_hosts [--seed S] [--count N] [--jobs J] [--kinds A,B]
 test_hosts() {
     local properties=(-Dudckpt.host.faults=100)
     while [ $# -gt 0 ]; do
         case ${1-},${2-} in
             --seed,[0-9]*) properties+=("-Dudckpt.seed=$2") ;;
             --count,[1-9]*) properties+=("-Dudckpt.host.faults=$2") ;;
+            --jobs,[1-9]*) properties+=("-Dudckpt.host.jobs=$2") ;;
             --kinds,[A-Z]*) properties+=("-Dudckpt.host.kinds=$2") ;;
-            *) die 64 "usage: ./udckpt test hosts [--seed S] [--count N] [--kinds CRASH,KILL_AGENT,KILL_RANK,PAUSE_AGENT,SHORT_CUT,LONG_CUT,CUT_BETWEEN,SLOW]" ;;
+            *) die 64 "usage: ./udckpt test hosts [--seed S] [--count N] [--jobs J] [--kinds CRASH,KILL_AGENT,KILL_RANK,PAUSE_AGENT,SHORT_CUT,LONG_CUT,CUT_BETWEEN,SLOW,KILL_LEAD]" ;;
         esac
         shift 2
     done

@@ -1,6 +1,7 @@
 /*
- * Fences over all units, by PMI-1: each unit puts what its ranks have contributed, in pieces, and after the barrier gets that of all others. A thread
- * does one after the other: the order of fences of all ranks is the same everywhere, since each rank has it.
+ * Fences over all units, by PMI-1: each unit puts what its ranks have contributed, in pieces, and after the barrier gets that of all others: their first pieces,
+ * which say how many there are, and then the rest. All of one go are announced before the first is got, so that the agent asks for them together. A thread
+ * does one fence after the other: the order of fences of all ranks is the same everywhere, since each rank has it.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -47,25 +48,71 @@ static int digit(char c) {
   return value;
 }
 
-/* Appends another unit's data. */
-static void get_all(int unit, FILE *out) {
+/* Another unit's data, of which the first piece is here. */
+struct arriving {
+  char *first; /* hex, behind the length */
+  size_t size;
+};
+
+static void expect(int unit, int piece) {
+  char key[KEY_MOST];
+  key_of(key, unit, piece);
+  pmi1_expect(key);
+}
+
+static void begin(struct arriving *data, int unit) {
   char *value = malloc(pmi1_value_most() + 1), key[KEY_MOST], digits[LENGTH_DIGITS + 1] = "";
   if (!value) die("out of memory");
-  size_t size = 0, at = 0;
-  for (int piece = 0; piece == 0 || at < size; piece++) {
+  key_of(key, unit, 0);
+  pmi1_get(key, value);
+  if (strlen(value) < LENGTH_DIGITS) die("%s has no length", key);
+  data->size = strtoul(memcpy(digits, value, LENGTH_DIGITS), NULL, 16);
+  data->first = memmove(value, value + LENGTH_DIGITS, strlen(value + LENGTH_DIGITS) + 1);
+}
+
+/* Pieces after the first one, as put_all makes them. */
+static int further_pieces(const struct arriving *data) {
+  size_t first = (pmi1_value_most() - LENGTH_DIGITS) / 2, each = pmi1_value_most() / 2;
+  return data->size <= first ? 0 : (int)((data->size - first + each - 1) / each);
+}
+
+/* Returns how many bytes of the data are here now. */
+static size_t append(const struct arriving *data, size_t at, const char *hex, FILE *out) {
+  for (; at < data->size && hex[0]; hex += 2, at++) fputc(digit(hex[0]) << 4 | digit(hex[1]), out);
+  return at;
+}
+
+static void finish(struct arriving *data, int unit, FILE *out) {
+  char *value = malloc(pmi1_value_most() + 1), key[KEY_MOST];
+  if (!value) die("out of memory");
+  size_t at = append(data, 0, data->first, out);
+  free(data->first);
+  int pieces = further_pieces(data);
+  for (int piece = 1; piece <= pieces; piece++) {
     key_of(key, unit, piece);
     pmi1_get(key, value);
-    const char *hex = value;
-    if (piece == 0) {
-      if (strlen(value) < LENGTH_DIGITS) die("%s has no length", key);
-      size = strtoul(memcpy(digits, value, LENGTH_DIGITS), NULL, 16);
-      hex += LENGTH_DIGITS;
-    }
-    size_t before = at;
-    for (; at < size && hex[0]; hex += 2, at++) fputc(digit(hex[0]) << 4 | digit(hex[1]), out);
-    if (piece > 0 && at == before) die("%s is empty", key);
+    at = append(data, at, value, out);
   }
+  if (at < data->size) die("%zu bytes of unit %d are missing", data->size - at, unit);
   free(value);
+}
+
+/* Writes the data of all units, in their order. */
+static void get_all(const struct fence *own, FILE *out) {
+  struct arriving *others = calloc(layout->count, sizeof *others);
+  if (!others) die("out of memory");
+  int self = (int)(layout->own - layout->units);
+  for (int unit = 0; unit < layout->count; unit++)
+    if (unit != self) expect(unit, 0);
+  for (int unit = 0; unit < layout->count; unit++)
+    if (unit != self) begin(&others[unit], unit);
+  for (int unit = 0; unit < layout->count; unit++)
+    for (int piece = 1; unit != self && piece <= further_pieces(&others[unit]); piece++) expect(unit, piece);
+  for (int unit = 0; unit < layout->count; unit++) {
+    if (unit == self) fwrite(own->data, 1, own->size, out);
+    else finish(&others[unit], unit, out);
+  }
+  free(others);
 }
 
 static void run(struct fence *fence) {
@@ -76,10 +123,7 @@ static void run(struct fence *fence) {
     if (!out) die("out of memory");
     put_all((int)(layout->own - layout->units), fence->data, fence->size);
     pmi1_barrier();
-    for (int unit = 0; unit < layout->count; unit++) {
-      if (&layout->units[unit] == layout->own) fwrite(fence->data, 1, fence->size, out);
-      else get_all(unit, out);
-    }
+    get_all(fence, out);
     if (fclose(out)) die("out of memory");
     number++;
   } else {

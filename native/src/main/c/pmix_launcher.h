@@ -31,6 +31,7 @@ void pmi1_open(void);
 const char *pmi1_space(void);    /* name of the job's key-value space: the same in all units and lives */
 size_t pmi1_value_most(void);    /* characters that a value can have */
 void pmi1_put(const char *key, const char *value);
+void pmi1_expect(const char *key); /* it will be got soon: the agent asks for all of these with the next one that it has to ask for */
 void pmi1_get(const char *key, char *value); /* pmi1_value_most() + 1 bytes */
 void pmi1_barrier(void);
 void pmi1_finalize(void);

@@ -105,6 +105,9 @@ void pmi1_put(const char *key, const char *value) {
   require_success(line, key);
 }
 
+/* Of udckpt's agents; it has no answer. */
+void pmi1_expect(const char *key) { say("cmd=expect kvsname=%s key=%s\n", space, key); }
+
 void pmi1_get(const char *key, char *value) {
   char line[LINE_MOST];
   say("cmd=get kvsname=%s key=%s\n", space, key);

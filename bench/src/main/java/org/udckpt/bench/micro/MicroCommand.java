@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
@@ -19,29 +20,29 @@ import picocli.CommandLine.Option;
 
 /** {@code udckpt bench micro}. */
 @Command(name = "micro", mixinStandardHelpOptions = true, sortOptions = false, showDefaultValues = true,
-        description = "Measures the hot paths: those in Java with JMH, those in C by callgrind's counts of instructions, and compares with the committed results.")
+        description = "Measures the hot paths: those in Java with JMH, those in C by callgrind's counts of instructions, the soft fabric by perftest; and compares with the committed results.")
 public final class MicroCommand implements Callable<Integer> {
     private static final int WORSE = 1;
     private static final Duration LIMIT = Duration.ofMinutes(60);
 
-    @Option(names = "--only", split = ",", paramLabel = "java|c", description = "default: both")
-    private Set<Language> languages = EnumSet.allOf(Language.class);
+    @Option(names = "--only", split = ",", paramLabel = "java|c|fabric", description = "default: all")
+    private Set<Part> parts = EnumSet.allOf(Part.class);
     @Option(names = "--threshold", paramLabel = "PERCENT", defaultValue = "10", description = "by which a time may be more than before")
     private double threshold;
     @Option(names = "--quick", description = "short runs, of which little can be concluded")
     private boolean quick;
-    @Option(names = "--results", paramLabel = "DIR", description = "where micro.csv and overhead.txt are; default: results of this clone")
+    @Option(names = "--results", paramLabel = "DIR", description = "where micro.csv, overhead.txt and fabric.txt are; default: results of this clone")
     private Path results;
-    @Option(names = "--update", description = "write what was measured to DIR/micro.csv, to be committed (for overhead.txt: bench/overhead)")
+    @Option(names = "--update", description = "write what was measured to DIR/micro.csv, to be committed (for the others: bench/overhead, bench/fabric)")
     private boolean update;
 
-    private enum Language { JAVA, C }
+    private enum Part { JAVA, C, FABRIC }
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         Path directory = results != null ? results : root().resolve("results");
         boolean isWorse = false;
-        if (languages.contains(Language.JAVA)) {
+        if (parts.contains(Part.JAVA)) {
             List<Score> now = JavaScores.measure(quick);
             Path file = directory.resolve("micro.csv");
             isWorse |= compare(now, Files.exists(file) ? ScoreFile.read(file) : List.of(), file);
@@ -49,11 +50,19 @@ public final class MicroCommand implements Callable<Integer> {
                 ScoreFile.write(file, now);
             }
         }
-        if (languages.contains(Language.C)) {
-            Path file = directory.resolve("overhead.txt");
-            isWorse |= compare(InstructionCounts.of(counted()), Files.exists(file) ? InstructionCounts.of(Files.readAllLines(file)) : List.of(), file);
+        if (parts.contains(Part.C)) {
+            List<String> lines = new ArrayList<>(printed("overhead", "verbs"));
+            lines.addAll(printed("overhead", "rc"));
+            isWorse |= compare(lines, directory.resolve("overhead.txt"), InstructionCounts::of);
+        }
+        if (parts.contains(Part.FABRIC)) {
+            isWorse |= compare(printed("fabric", quick ? "1" : "5"), directory.resolve("fabric.txt"), FabricScores::of);
         }
         return isWorse ? WORSE : ExitCode.DONE.value();
+    }
+
+    private boolean compare(List<String> now, Path file, Function<List<String>, List<Score>> scores) throws IOException {
+        return compare(scores.apply(now), Files.exists(file) ? scores.apply(Files.readAllLines(file)) : List.of(), file);
     }
 
     private boolean compare(List<Score> now, List<Score> before, Path file) {
@@ -69,17 +78,14 @@ public final class MicroCommand implements Callable<Integer> {
         return isWorse;
     }
 
-    private List<String> counted() throws IOException, InterruptedException {
-        List<String> lines = new ArrayList<>();
-        for (String part : List.of("verbs", "rc")) {
-            try (var command = org.udckpt.bench.Command.start(root(), Map.of(), _ -> { }, List.of(root().resolve("bench/overhead").toString(), part))) {
-                if (command.await(LIMIT) != 0) {
-                    throw new Failure(ExitCode.UNSUPPORTED, "bench/overhead " + part + " failed (valgrind is needed): " + command.describe());
-                }
-                lines.addAll(command.output().allLines());
+    /** The lines of a benchmark that is a program of its own. */
+    private static List<String> printed(String benchmark, String argument) throws IOException, InterruptedException {
+        try (var command = org.udckpt.bench.Command.start(root(), Map.of(), _ -> { }, List.of(root().resolve("bench").resolve(benchmark).toString(), argument))) {
+            if (command.await(LIMIT) != 0) {
+                throw new Failure(ExitCode.UNSUPPORTED, "bench/" + benchmark + " " + argument + " failed (valgrind and perftest are needed): " + command.describe());
             }
+            return List.copyOf(command.output().allLines());
         }
-        return lines;
     }
 
     /** Of the sources; whoever makes a command to describe it need not know. */

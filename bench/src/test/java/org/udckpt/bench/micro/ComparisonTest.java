@@ -52,6 +52,14 @@ class ComparisonTest {
     }
 
     @Test
+    void theFabricsTableIsRead() {
+        assertEquals(List.of(new Score("UD latency of 64 bytes (plain)", 3.25, 0.5, "us"), new Score("UD messages of 64 bytes (virtualized)", 1.5, 0.25, "us each")), FabricScores.of(List.of(
+                "by perftest, 5 rounds               fabric           median      least       most unit",
+                "UD latency of 64 bytes             plain             3.250      3.000      4.000 us",
+                "UD messages of 64 bytes            virtualized       1.500      1.250      1.750 us each")));
+    }
+
+    @Test
     void scoresComeBack() throws Exception {
         Path file = directory.resolve("micro.csv");
         List<Score> scores = List.of(new Score("AddressMapBenchmark.lookUp", 12.5, 0.25, "ns/op"));

@@ -3,7 +3,6 @@ package org.udckpt.job.checkpoint;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -58,11 +57,10 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     private final int ranks;
     private final Map<String, String> labels;
     private final Settings settings;
-    private final Path directory;
+    private final Keeping keeping;
     private final ImageChain chain;
     private final Agreement agreement;
     private final JobTables tables;
-    private final Runnable kept;
     private final Semaphore one = new Semaphore(1);
     private final LifeStatistics statistics = new LifeStatistics();
     private volatile Consumer<Taken> listener = taken -> { };
@@ -76,19 +74,18 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
      * @param hosts     of its units, by number
      * @param ranks     in all units
      * @param labels    of its images
-     * @param directory of all its checkpoints
+     * @param keeping   of its checkpoints
      */
-    public LeadCheckpoints(String job, List<String> hosts, int ranks, Map<String, String> labels, Settings settings, Path directory, Agreement agreement, JobTables tables) {
+    public LeadCheckpoints(String job, List<String> hosts, int ranks, Map<String, String> labels, Settings settings, Keeping keeping, Agreement agreement, JobTables tables) {
         this.job = job;
         this.hosts = List.copyOf(hosts);
         this.ranks = ranks;
         this.labels = labels;
         this.settings = settings;
-        this.directory = directory;
-        this.chain = new ImageChain(settings, directory, ImageOptions.of(settings), () -> { });
+        this.keeping = keeping;
+        this.chain = new ImageChain(settings, keeping.directory(), ImageOptions.of(settings), keeping.beforeNumber());
         this.agreement = agreement;
         this.tables = tables;
-        this.kept = new Pruning(settings, directory);
     }
 
     @Override
@@ -191,8 +188,8 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
 
     /** What earlier leads of this job left half written. */
     private void cleanOnce() throws IOException {
-        if (!cleaned && Files.isDirectory(directory)) {
-            new Catalogue(directory, Keys.user(settings)).clean().forEach(entry -> Messages.info("removed " + entry.name() + ", whose writer had died"));
+        if (!cleaned && Files.isDirectory(keeping.directory())) {
+            new Catalogue(keeping.directory(), Keys.user(settings)).clean().forEach(entry -> Messages.info("removed " + entry.name() + ", whose writer had died"));
         }
         cleaned = true;
     }
@@ -245,7 +242,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
             if (outcome.why() != null) {
                 Messages.warn("checkpoint " + attempt.writer.name() + " is complete, but " + outcome.why());
             }
-            kept.run();
+            keeping.kept().run();
             return attempt.writer.name();
         } catch (ExecutionException impossible) {
             throw new IllegalStateException(impossible); // it is never completed with a failure

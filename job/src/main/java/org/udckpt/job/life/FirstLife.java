@@ -21,7 +21,6 @@ import org.udckpt.job.launch.RawText;
 import org.udckpt.job.launch.Shepherd;
 import org.udckpt.job.launch.Specification;
 import org.udckpt.job.report.Failure;
-import org.udckpt.job.store.Tiers;
 
 /** Starts a job from its program. */
 public final class FirstLife {
@@ -90,6 +89,6 @@ public final class FirstLife {
     /** Where a job's checkpoints go. */
     public static Path imageDirectory(Settings settings, String name) {
         String given = settings.text(Option.DIR);
-        return Tiers.of(settings).map(tiers -> tiers.fast().path()).orElseGet(() -> Path.of(given.isEmpty() ? name + ".ckpt" : given).toAbsolutePath().normalize());
+        return Draining.directory(settings, Path.of(given.isEmpty() ? name + ".ckpt" : given).toAbsolutePath().normalize());
     }
 }

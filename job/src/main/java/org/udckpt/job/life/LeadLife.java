@@ -6,16 +6,14 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.Collectors;
 import org.udckpt.job.agent.Signals;
 import org.udckpt.job.checkpoint.Agreement;
+import org.udckpt.job.checkpoint.Keeping;
 import org.udckpt.job.checkpoint.LeadCheckpoints;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
@@ -34,7 +32,6 @@ import org.udckpt.job.nodes.Note;
 import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.CodedText;
-import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
@@ -43,39 +40,22 @@ import org.udckpt.job.runtime.RuntimeDirectory;
 import org.udckpt.job.tree.MalformedMessage;
 import org.udckpt.job.tree.Tally;
 import org.udckpt.job.tree.Timing;
-import org.udckpt.job.tree.Tree;
 
 /**
  * A life of a job of several nodes, as its lead has it: begins it through the coordinator, hears of its ranks' ends, and ends it where a node is lost. All
  * of {@link LeadPart} and {@link News.Reader} comes in the node's thread, but for {@link #joined} and {@link #failed}.
  */
 final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable {
-    /** From an agent's finding to the end of its last rank. */
-    private static final long KILL_NS = TimeUnit.SECONDS.toNanos(2);
     private static final long END_SECONDS = 60;
-
-    /** What the job's ranks have exited with, or'ed, and what was decided instead. */
-    private static final class ExitCodes {
-        private int own;
-        private OptionalInt decided = OptionalInt.empty();
-
-        void decide(int code) {
-            decided = decided.isPresent() ? decided : OptionalInt.of(code); // the first reason is the cause of the others
-        }
-
-        int code() {
-            return decided.orElse(own);
-        }
-    }
 
     private final NodeJob job;
     private final LeadCheckpoints checkpoints;
     private final CompletableFuture<Void> begun = new CompletableFuture<>();
     private final CompletableFuture<Integer> end = new CompletableFuture<>();
     private final BitSet endedUnits = new BitSet();
-    private final ExitCodes codes = new ExitCodes();
+    private final EndCodes codes = new EndCodes();
     private final Path shelf;
-    private final Set<String> lostHosts;
+    private final LostUnits lost;
     private final Timing timing;
     private final RestartTimes restart;
     private NodeHandle node;
@@ -87,18 +67,15 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private boolean endAfterCheckpoint;
     private boolean saidBegun;
     private LeadNodes nodes;
-    private final Set<Integer> lostUnits = ConcurrentHashMap.newKeySet();
-    /** When the last one was found to be lost, in {@link System#nanoTime}'s terms. */
-    private volatile long lostAt;
 
-    private LeadLife(Settings settings, NodeJob job, Path images, Map<String, String> labels, LeadCheckpoints.JobTables tables, Set<String> lostHosts) {
+    private LeadLife(Settings settings, NodeJob job, Keeping keeping, Map<String, String> labels, LeadCheckpoints.JobTables tables, Set<String> lostHosts) {
         this.job = job;
-        this.lostHosts = lostHosts;
         List<String> hosts = job.units().stream().map(LeadLife::name).toList();
         this.restart = new RestartTimes(hosts);
         this.timing = timing(settings);
+        this.lost = new LostUnits(job, timing, lostHosts);
         this.shelf = RuntimeDirectory.base(settings).resolve(job.name() + ".shelf");
-        this.checkpoints = new LeadCheckpoints(job.name(), hosts, job.ranks(), labels, settings, images, this, tables);
+        this.checkpoints = new LeadCheckpoints(job.name(), hosts, job.ranks(), labels, settings, keeping, this, tables);
     }
 
     /** With a beat for each tenth of a lease. */
@@ -113,15 +90,15 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     /**
      * Returns when all ranks run.
      *
-     * @param images where its checkpoints go, absolute
+     * @param keeping of its checkpoints
      * @param labels of them
      * @param tables what the lead writes into them
      * @param lostHosts is told of hosts that are lost, or whose agents did not come
      * @throws Failure with what kept it from beginning; nothing is left then
      */
-    static LeadLife start(Settings settings, Starter starter, NodeJob job, Path images, Map<String, String> labels, LeadCheckpoints.JobTables tables, Set<String> lostHosts)
+    static LeadLife start(Settings settings, Starter starter, NodeJob job, Keeping keeping, Map<String, String> labels, LeadCheckpoints.JobTables tables, Set<String> lostHosts)
             throws InterruptedException {
-        LeadLife life = new LeadLife(settings, job, images, labels, tables, lostHosts);
+        LeadLife life = new LeadLife(settings, job, keeping, labels, tables, lostHosts);
         try {
             life.nodes = LeadNodes.start(settings, starter, job, life.timing, life);
         } catch (InterruptedException | RuntimeException | Error e) {
@@ -250,7 +227,11 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     }
 
     private String unit(int number) {
-        var unit = job.units().get(NodeJob.unit(number));
+        return place(job.units().get(NodeJob.unit(number)));
+    }
+
+    /** For people. */
+    static String place(Unit unit) {
         return unit.name().equals(unit.host()) ? "host " + unit.host() : name(unit);
     }
 
@@ -281,7 +262,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
                 endOrderly(now);
             }
             case Note.Ended ended -> {
-                codes.own |= ended.code();
+                codes.ended(ended.code());
                 endedUnits.set(NodeJob.unit(from));
                 checkpoints.impossible("ranks have ended: it is too late for a checkpoint");
                 if (endedUnits.cardinality() == job.units().size()) {
@@ -321,8 +302,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     @Override
     public void jobEnded(Tally tally, long now) {
         for (int unit = 0; unit < job.units().size(); unit++) {
-            if (!endedUnits.get(unit) && begun.isDone() && !begun.isCompletedExceptionally() && lostUnits.add(unit)) {
-                lostAt = now;
+            if (!endedUnits.get(unit) && begun.isDone() && !begun.isCompletedExceptionally() && lost.addSilent(unit, now)) {
                 codes.decide(ExitCode.IO.value());
                 Messages.error(unit(NodeJob.node(unit)) + " has not said that its ranks have ended" + (tally.failure() == null ? "" : " (" + tally.failure().text() + ")"), null);
             }
@@ -345,36 +325,16 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     @Override
     public void missing(List<Integer> units) {
-        units.forEach(unit -> lostHosts.add(job.units().get(unit).host()));
+        lost.missing(units);
     }
 
     private void lost(List<Integer> units, String why, long now) {
-        lostUnits.addAll(units);
-        if (units.size() == 1) { // else one command of a starter was the way to all of them, and says nothing about their hosts
-            missing(units);
-        }
-        lostAt = now;
+        lost.add(units, now);
         failed(why, now);
     }
 
-    /** Units whose agents were lost. */
-    Set<Integer> lostUnits() {
-        return Set.copyOf(lostUnits);
-    }
-
-    /**
-     * Waits until none of the lost agents can have ranks that still run: each ends its own when it finds that it has no way to the root any more
-     * (docs/coordination.md, Leases).
-     */
-    void awaitLostOnesEnd() throws InterruptedException {
-        Tree tree = new Tree(job.nodes(), job.fanOut());
-        long bound = tree.depth() * (timing.lease() + timing.beat()) + timing.beat() + KILL_NS;
-        long left = lostUnits.isEmpty() ? 0 : lostAt + bound - System.nanoTime();
-        if (left > 0) {
-            Messages.info("waiting " + Durations.format(left) + " until the ranks of " + lostUnits.stream().map(unit -> unit(NodeJob.node(unit))).collect(Collectors.joining(", "))
-                    + " have ended, wherever they are");
-            TimeUnit.NANOSECONDS.sleep(left);
-        }
+    LostUnits lostOnes() {
+        return lost;
     }
 
     /** MPI has no way to go on without some of its ranks. */

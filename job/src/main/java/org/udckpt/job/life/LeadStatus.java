@@ -4,11 +4,13 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.udckpt.address.CountersFile.Counters;
 import org.udckpt.job.checkpoint.LeadCheckpoints;
 import org.udckpt.job.nodes.NodeCounts;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.Unit;
+import org.udckpt.job.tiers.Drain;
 
 /**
  * The lead's part of {@code status --json}: where the ranks are, and what they count and write together. Their processes, endpoints and own counters are told on
@@ -19,9 +21,10 @@ final class LeadStatus {
 
     private LeadStatus() {}
 
-    static ObjectNode of(NodeJob job, Path images, LeadCheckpoints checkpoints, NodeCounts counted) {
+    static ObjectNode of(NodeJob job, Path images, LeadCheckpoints checkpoints, NodeCounts counted, Optional<Drain> drain) {
         ObjectNode node = JSON.createObjectNode().put("name", job.name()).put("dir", images.toString()).put("state", checkpoints.state());
         checkpoints.progress().ifPresent(progress -> progress.describe(node.putObject("write")));
+        drain.ifPresent(running -> running.describe(node.putObject("drain")));
         checkpoints.statistics().describe(node.putObject("checkpoints"));
         node.put("generation", job.generation());
         Counters all = counted.messages();

@@ -35,7 +35,7 @@ final class OwnCheckpoints {
 
     /** Those that are taken from now on, and the one that the job is restarted from, and older ones of the same job. */
     static OwnCheckpoints from(Settings settings, ImageLocation location) {
-        Path directory = Tiers.of(settings).map(tiers -> tiers.fast().path()).orElse(location.parent());
+        Path directory = Draining.directory(settings, location.parent());
         long before = latest(settings, directory);
         return new OwnCheckpoints(settings, directory, entry -> entry.id() > before
                 || entry.id() <= location.entry().id() && job(entry).equals(job(location.entry())));

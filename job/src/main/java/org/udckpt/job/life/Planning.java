@@ -108,7 +108,7 @@ public final class Planning {
         try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.of(location.parent(), Optional.empty())) {
             SeveralImage image = SeveralImage.read(location, reader);
             Restart.checkMachine(reader);
-            NodeJob job = image.next(settings, nodes.fanOut(), name, place, moved);
+            NodeJob job = image.next(nodes.fanOut(), name, place, moved);
             InetAddress lead = LeadNodes.check(settings, nodes.starter(), job);
             RuntimeDirectory.requireFree(settings, job.name());
             Relocation here = Relocations.asSeenFromHere(moved);
@@ -157,7 +157,7 @@ public final class Planning {
     }
 
     private static List<RestartPlan.Change> changes(Settings settings, ImageLocation location, String job, int unit, OpenNode node, Relocation here, Set<String> elsewhere) {
-        Path images = Tiers.of(settings).map(tiers -> tiers.fast().path()).orElse(location.parent());
+        Path images = Draining.directory(settings, location.parent());
         List<String> foreign = JobFiles.foreign(settings, images, RuntimeDirectory.base(settings).resolve(job));
         RollbackRequest request = new RollbackRequest(location.entry().name(), settings.keepsRolledBack(), foreign, "",
                 CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid()).identities(), elsewhere);

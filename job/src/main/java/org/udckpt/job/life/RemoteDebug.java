@@ -25,7 +25,7 @@ public final class RemoteDebug {
     /** The refusal, with the host on which each rank would be; 66 where there is no such rank. */
     public static Failure refusal(Settings settings, NodesRequest nodes, ImageLocation location, String name, Placer place, Selection selection) throws IOException {
         try (CheckpointReader reader = location.open(Keys.user(settings))) {
-            NodeJob job = SeveralImage.read(location, reader).next(settings, nodes.fanOut(), name, place, Relocation.NONE);
+            NodeJob job = SeveralImage.read(location, reader).next(nodes.fanOut(), name, place, Relocation.NONE);
             List<Unit> wanted = job.units().stream().filter(unit -> selection.ranks().stream().anyMatch(unit::has)).toList();
             selection.ranks().stream().filter(rank -> rank >= job.ranks()).findFirst().ifPresent(rank -> {
                 throw new Failure(ExitCode.NOT_FOUND, location.entry().name() + " has no rank " + rank + "; it has " + job.ranks() + ", from 0");

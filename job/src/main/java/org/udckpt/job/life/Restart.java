@@ -35,7 +35,6 @@ import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.NodeState;
 import org.udckpt.job.store.RankRow;
 import org.udckpt.job.store.StateTables;
-import org.udckpt.job.store.Tiers;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
@@ -254,7 +253,7 @@ public final class Restart {
         if (onlooker.trial() != null) {
             return onlooker.trial().resolve("checkpoints");
         }
-        return Tiers.of(settings).map(tiers -> tiers.fast().path()).orElse(location.parent());
+        return Draining.directory(settings, location.parent());
     }
 
     /** What it ended with, which is unchecked or an IOException. */

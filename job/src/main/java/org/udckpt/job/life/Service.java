@@ -8,16 +8,14 @@ import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.checkpoint.Checkpointer;
 import org.udckpt.job.checkpoint.HugePageRepair;
+import org.udckpt.job.checkpoint.Keeping;
 import org.udckpt.job.checkpoint.Periodic;
-import org.udckpt.job.checkpoint.Pruning;
 import org.udckpt.job.checkpoint.UnitCheckpoints;
 import org.udckpt.job.config.Interval;
-import org.udckpt.job.config.Option;
 import org.udckpt.job.metrics.JobMetrics;
 import org.udckpt.job.metrics.MetricsOutputs;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageOptions;
-import org.udckpt.job.store.Tiers;
 import org.udckpt.job.tiers.Drain;
 import org.udckpt.process.capture.Rehearsal;
 
@@ -31,14 +29,13 @@ final class Service {
     static void open(Job job, Path library) throws IOException {
         WriterOptions options = ImageOptions.of(job.settings());
         MetricsOutputs metrics = job.owns(new MetricsOutputs(job.settings()));
-        Optional<Drain> drain = Tiers.of(job.settings()).map(tiers -> job.owns(drain(job, tiers, options)));
+        Optional<Drain> drain = Draining.start(job.settings()).map(job::owns);
         drain.ifPresent(tiered -> job.beforeNextLife(tiered::leaveToNextLife));
+        Keeping keeping = Draining.keeping(job.settings(), job.imageDirectory(), drain);
         HugePageRepair hugePages = job.owns(new HugePageRepair(job));
-        Runnable keep = drain.<Runnable>map(tiered -> tiered::ask).orElseGet(() -> new Pruning(job.settings(), job.imageDirectory()));
-        Checkpointer.BeforeNumber beforeNumber = drain.<Checkpointer.BeforeNumber>map(tiered -> tiered::beforeNumber).orElse(() -> { });
-        Checkpointer checkpointer = job.owns(new Checkpointer(job, options, beforeNumber, () -> {
+        Checkpointer checkpointer = job.owns(new Checkpointer(job, options, keeping.beforeNumber(), () -> {
             hugePages.ask();
-            keep.run();
+            keeping.kept().run();
         }));
         hugePages.start(checkpointer::busy);
         if (job.filling().bytes() > 0) {
@@ -64,10 +61,6 @@ final class Service {
         }
         job.open(new UnitCommands(job, checkpoints));
         job.filling().filled().thenRun(() -> Thread.ofPlatform().daemon().name("rehearsal").start(() -> rehearse(library)));
-    }
-
-    private static Drain drain(Job job, Tiers tiers, WriterOptions options) {
-        return Drain.start(tiers, options, job.settings().count(Option.KEEP), job.settings().atLeastOne(Option.KEEP_FAST), job.settings().duration(Option.DRAIN_TIMEOUT));
     }
 
     /** Compiles the code of the stop, so that the first checkpoint stops the job no longer than the later ones. */

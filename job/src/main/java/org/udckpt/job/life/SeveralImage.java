@@ -6,8 +6,6 @@ import java.util.List;
 import java.util.function.Function;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.read.NodeReader;
-import org.udckpt.job.config.Option;
-import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.Launch;
 import org.udckpt.job.launch.RawText;
@@ -57,8 +55,7 @@ record SeveralImage(ImageLocation location, CheckpointReader reader, JobState st
      * @param moved where its files are now, as each host has them
      * @throws Failure what can be known here to be in the way of it
      */
-    NodeJob next(Settings settings, int fanOut, String name, Placer place, Relocation moved) throws IOException {
-        requireNoTiers(settings);
+    NodeJob next(int fanOut, String name, Placer place, Relocation moved) throws IOException {
         List<Unit> placed = place.place(units, ties());
         NodeJob job = new NodeJob(name == null ? state.row().name() : name, state.row().generation() + 1, Launch.ofLabels(reader.manifest().labels()), placed, fanOut, "/",
                 state.row().words(), RawText.environment(),
@@ -75,12 +72,6 @@ record SeveralImage(ImageLocation location, CheckpointReader reader, JobState st
                 throw Failure.of("reading what " + unit.ranks() + " share", e);
             }
         };
-    }
-
-    static void requireNoTiers(Settings settings) {
-        if (!settings.text(Option.TIERS).isEmpty()) {
-            throw new Failure(ExitCode.UNSUPPORTED, "--tiers are for jobs on one host so far: give --dir, a directory that all hosts share");
-        }
     }
 
     /** Each agent makes a directory of its unit's name. */

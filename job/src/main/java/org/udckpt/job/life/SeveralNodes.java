@@ -42,6 +42,8 @@ import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.StateTables;
+import org.udckpt.job.store.Tiers;
+import org.udckpt.job.tiers.Drain;
 import org.udckpt.process.restore.Relocation;
 
 /** A life of a job on several hosts, in the process that its user started: its lead, what other commands find of it, and the user's signals. */
@@ -58,6 +60,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     private final Set<String> lostHosts;
     private final RuntimeDirectory runtime;
     private final AskedEnd askedEnd = new AskedEnd();
+    private Optional<Drain> drain = Optional.empty();
     private LeadLife lead;
     private CommandServer commands;
     private Periodic periodic;
@@ -90,10 +93,10 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
             life.begin();
             return life;
         } catch (IOException | RuntimeException e) {
-            life.close();
+            life.closeForNextLife(); // what is not copied yet the next one will
             throw Failure.of("starting job " + life.name(), e);
         } catch (InterruptedException e) {
-            life.close();
+            life.closeForNextLife();
             throw e;
         }
     }
@@ -112,10 +115,11 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     private static SeveralNodes restart(Settings settings, Installation installation, NodesRequest nodes, ImageLocation location, String name, Placer place, Relocation moved,
             Set<String> lostHosts) throws InterruptedException {
-        try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.of(location.parent(), Optional.empty())) {
+        try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.of(location.parent(), Tiers.of(settings))) {
             SeveralImage image = SeveralImage.read(location, reader);
-            NodeJob job = image.next(settings, nodes.fanOut(), name, place, moved);
-            Path images = settings.text(Option.DIR).isEmpty() ? location.parent() : Path.of(settings.text(Option.DIR)).toAbsolutePath().normalize();
+            NodeJob job = image.next(nodes.fanOut(), name, place, moved);
+            Path given = settings.text(Option.DIR).isEmpty() ? location.parent() : Path.of(settings.text(Option.DIR)).toAbsolutePath().normalize();
+            Path images = Draining.directory(settings, given);
             return start(new SeveralNodes(settings, installation, nodes.starter(), job, images, image.state().row().pmiName(), lostHosts));
         } catch (IOException e) {
             throw Failure.of("restart from " + location.entry().directory(), e);
@@ -123,19 +127,19 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     }
 
     private void begin() throws IOException, InterruptedException {
-        SeveralImage.requireNoTiers(settings);
         SeveralImage.requireNames(job);
         settings.flag(Option.DIR, images.toString()); // the agents' working directory is another one
         long self = ProcessHandle.current().pid();
         new JobFile(job.name(), images.toString(), job.ranks(), job.command().stream().map(RawText::shown).toList(), self, ProcessTimes.start(self), 0, 0, job.generation()).write(runtime.path());
         JobState state = JobState.of(job.name(), layout(), job.command().stream().map(RawText::shown).toList(), job.generation(), pmiName);
         Map<String, String> labels = Map.of("job", job.name(), "program", state.row().program(), "generation", Integer.toString(job.generation()), Launch.LABEL, job.launch().word());
-        lead = LeadLife.start(settings, starter, job, images, labels, (writer, stops) -> {
+        drain = Draining.start(settings);
+        lead = LeadLife.start(settings, starter, job, Draining.keeping(settings, images, drain), labels, (writer, stops) -> {
             StateTables.write(writer, state);
             StateTables.write(writer, stops);
         }, lostHosts);
         metrics = new MetricsOutputs(settings);
-        metrics.open(() -> new JobMetrics(new WatchedLead(lead, images)));
+        metrics.open(() -> new JobMetrics(new WatchedLead(lead, images, drain)));
         Signals.forward(installation.agentLibrary(), this::signal);
         Signals.refuseStop("the job's hosts would not hear of their lead any more, and end it");
         commands = CommandServer.start(runtime.commandSocket(), this);
@@ -174,7 +178,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     @Override
     public ObjectNode status() {
-        return LeadStatus.of(job, images, lead.checkpoints(), lead.counted());
+        return LeadStatus.of(job, images, lead.checkpoints(), lead.counted(), drain);
     }
 
     @Override
@@ -200,7 +204,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     @Override
     public Life again(ImageLocation location, Relocation relocation) throws InterruptedException {
-        lead.awaitLostOnesEnd();
+        lead.lostOnes().awaitEnd();
         List<Unit> placed = Placement.without(lostHosts, job.units(), new ArrayList<>(spares()));
         for (Unit unit : placed) {
             String before = job.units().get(placed.indexOf(unit)).host();
@@ -219,6 +223,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     @Override
     public void closeForNextLife() {
+        drain.ifPresent(Drain::leaveToNextLife);
         close();
     }
 
@@ -237,19 +242,22 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
             if (lead != null) {
                 lead.close();
             }
-            closeMetrics();
+            closeDrainAndMetrics();
             runtime.delete();
         }
     }
 
-    /** After all that they tell of. */
-    private void closeMetrics() {
-        if (metrics != null) {
-            try {
-                metrics.close();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
+    /** The last checkpoint is complete, and has to be copied; metrics come after all that they tell of. */
+    private void closeDrainAndMetrics() {
+        try {
+            if (drain.isPresent()) {
+                drain.get().close();
             }
+            if (metrics != null) {
+                metrics.close();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }

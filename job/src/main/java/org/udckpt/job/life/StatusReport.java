@@ -25,7 +25,7 @@ final class StatusReport {
     static ObjectNode of(Job job, Checkpointer checkpointer, Optional<Drain> drain) {
         ObjectNode node = begin(job, checkpointer.state());
         checkpointer.writing().ifPresent(progress -> progress.describe(node.putObject("write")));
-        drain.ifPresent(running -> running.state().describe(node.putObject("drain").put("tiers", running.tiers().format())));
+        drain.ifPresent(running -> running.describe(node.putObject("drain")));
         return ranks(job, checkpointer.statistics(), node);
     }
 

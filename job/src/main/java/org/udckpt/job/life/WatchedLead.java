@@ -7,10 +7,11 @@ import org.udckpt.address.CountersFile.Counters;
 import org.udckpt.job.launch.RawText;
 import org.udckpt.job.metrics.Watched;
 import org.udckpt.job.report.WriteProgress;
+import org.udckpt.job.tiers.Drain;
 import org.udckpt.job.tiers.DrainState;
 
 /** The metrics of a job on several hosts: what its ranks have counted comes from their agents, some seconds late. */
-record WatchedLead(LeadLife lead, Path directory) implements Watched {
+record WatchedLead(LeadLife lead, Path directory, Optional<Drain> tiers) implements Watched {
     @Override
     public String name() {
         return lead.job().name();
@@ -38,7 +39,7 @@ record WatchedLead(LeadLife lead, Path directory) implements Watched {
 
     @Override
     public Optional<DrainState> drain() {
-        return Optional.empty();
+        return tiers.map(Drain::state);
     }
 
     @Override

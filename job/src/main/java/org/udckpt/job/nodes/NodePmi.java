@@ -2,7 +2,7 @@ package org.udckpt.job.nodes;
 
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
@@ -16,7 +16,7 @@ import org.udckpt.job.report.Messages;
 
 /** PMI's key-value space and barriers over the nodes of a job, as an agent's {@link PmiServer} uses them. */
 public final class NodePmi implements PmiPeers {
-    private record Question(String key, CompletableFuture<Optional<String>> answer) {}
+    private record Question(Set<String> keys, CompletableFuture<Map<String, String>> answer) {}
 
     private final NodeThread thread;
     private final KeyShelf shelf = new KeyShelf();
@@ -74,9 +74,9 @@ public final class NodePmi implements PmiPeers {
     }
 
     @Override
-    public CompletableFuture<Optional<String>> get(String key) {
-        CompletableFuture<Optional<String>> answer = new CompletableFuture<>();
-        task(now -> ask(new Question(key, answer), now));
+    public CompletableFuture<Map<String, String>> get(Set<String> wanted) {
+        CompletableFuture<Map<String, String>> answer = new CompletableFuture<>();
+        task(now -> ask(new Question(wanted, answer), now));
         return answer;
     }
 
@@ -106,7 +106,7 @@ public final class NodePmi implements PmiPeers {
 
     private void ask(Question question, long now) {
         asking = question;
-        int number = keys.ask(new long[] {KeyShelf.number(question.key)}, now);
+        int number = keys.ask(question.keys.stream().mapToLong(KeyShelf::number).toArray(), now);
         if (asking != null) {
             questions.put(number, question);
             asking = null;
@@ -147,7 +147,14 @@ public final class NodePmi implements PmiPeers {
                 question = asking;
                 asking = null;
             }
-            question.answer.complete(Optional.ofNullable(shelf.get(question.key)));
+            Map<String, String> values = new HashMap<>();
+            for (String key : question.keys) {
+                String value = shelf.get(key);
+                if (value != null) {
+                    values.put(key, value);
+                }
+            }
+            question.answer.complete(values);
         }
 
         @Override

@@ -54,7 +54,7 @@ public sealed interface Note {
         ByteBuffer from = ByteBuffer.wrap(bytes);
         try {
             byte kind = from.get();
-            return switch (kind) {
+            Note note = switch (kind) {
                 case 1 -> new Report(report(rest(from)));
                 case 2 -> {
                     int code = from.getInt();
@@ -66,6 +66,10 @@ public sealed interface Note {
                 case 6 -> new Revived(new String(rest(from), StandardCharsets.UTF_8));
                 default -> throw new MalformedMessage("a note of kind " + kind);
             };
+            if (from.hasRemaining()) {
+                throw new MalformedMessage("a note of kind " + kind + " has " + from.remaining() + " bytes too many");
+            }
+            return note;
         } catch (BufferUnderflowException e) {
             throw new MalformedMessage("a note of " + bytes.length + " bytes breaks off", e);
         }

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import org.udckpt.job.report.ExitCode;
@@ -17,10 +19,13 @@ final class PmiConnection {
     private static final String NAME_MAX = "256";
     private static final String KEY_MAX = "64";
     private static final String VALUE_MAX = "1024";
+    private static final int MOST_EXPECTED = 1 << 20;
     private static final int LINE_MAX = 64 * 1024; // one of MPI_Comm_spawn's may hold many arguments
 
     private final PmiServer server;
     private final SocketChannel channel;
+    /** Keys that will be wanted soon, of other agents. */
+    private final Set<String> expected = new LinkedHashSet<>();
     private int rank = -1;
 
     PmiConnection(PmiServer server, SocketChannel channel) {
@@ -81,6 +86,7 @@ final class PmiConnection {
             case "get_universe_size" -> send(PmiLine.format("universe_size", "size", Integer.toString(server.span().total())));
             case "put" -> put(line);
             case "get" -> get(line);
+            case "expect" -> expect(line);
             case "getbyidx" -> getByIndex(line);
             case "barrier_in" -> server.enterBarrier(rank);
             case "finalize" -> {
@@ -129,10 +135,24 @@ final class PmiConnection {
         }
     }
 
+    /** A word of udckpt's own: has no answer, and is but a hint. */
+    private void expect(PmiLine line) throws PmiException {
+        if (line.need("kvsname").equals(server.space().name()) && expected.size() < MOST_EXPECTED) {
+            expected.add(line.need("key"));
+        }
+    }
+
     /** Null, with a word to the user, also when the other agents do not answer: the rank must not wait for ever. */
     private String lookUp(String key) {
+        String own = server.space().get(key);
+        if (own != null) {
+            return own;
+        }
+        Set<String> wanted = new LinkedHashSet<>(expected);
+        expected.clear();
+        wanted.add(key);
         try {
-            return server.get(key);
+            return server.get(wanted).get(key);
         } catch (TimeoutException e) {
             Messages.error("PMI: rank " + rank + " asked for the key '" + key + "', and the agents of the other nodes have not answered in time: it gets an error", e);
         } catch (ExecutionException e) {

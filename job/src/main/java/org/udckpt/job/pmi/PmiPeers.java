@@ -1,7 +1,7 @@
 package org.udckpt.job.pmi;
 
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /** The other agents of a job, whose ranks share its key-value space and its barriers. All methods return at once; any thread may call them. */
@@ -9,8 +9,8 @@ public interface PmiPeers {
     /** Pairs that this agent's ranks have put; known to the others when a barrier that {@link #enter}s later has ended. */
     void put(Map<String, String> pairs);
 
-    /** The value that a rank of any agent has put under a key; empty: none has, as far as is known when the question arrives. */
-    CompletableFuture<Optional<String>> get(String key);
+    /** What ranks of any agent have put under these keys; one that is not in it nobody has, as far as is known when the question arrives. */
+    CompletableFuture<Map<String, String>> get(Set<String> keys);
 
     /** All of this agent's ranks are in the barrier; its end comes back as {@link PmiServer#release}. */
     void enter();

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -226,10 +227,9 @@ public final class PmiServer implements AutoCloseable {
         return fresh;
     }
 
-    /** The value of a key, or null if nobody has put it. @throws TimeoutException if other agents have to be asked, and do not answer */
-    String get(String key) throws TimeoutException, InterruptedException, ExecutionException {
-        String own = space.get(key);
-        return own != null || span.isAll() ? own : peers.thenCompose(others -> others.get(key)).get(patience.toNanos(), TimeUnit.NANOSECONDS).orElse(null);
+    /** What other agents' ranks have put under these keys. @throws TimeoutException if they do not answer */
+    Map<String, String> get(Set<String> keys) throws TimeoutException, InterruptedException, ExecutionException {
+        return span.isAll() ? Map.of() : peers.thenCompose(others -> others.get(keys)).get(patience.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** The last rank to come in lets everyone go, or tells the other agents. */

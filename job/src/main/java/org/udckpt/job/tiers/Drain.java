@@ -1,5 +1,6 @@
 package org.udckpt.job.tiers;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -66,12 +67,13 @@ public final class Drain implements AutoCloseable {
         return drain;
     }
 
-    public Tiers tiers() {
-        return tiers;
-    }
-
     public DrainState state() {
         return state;
+    }
+
+    /** Its part of {@code status --json}. */
+    public void describe(ObjectNode node) {
+        state.describe(node.put("tiers", tiers.format()));
     }
 
     /** To be called before a checkpoint gets its number, which slow must not have. Waits for slow two seconds at most. */

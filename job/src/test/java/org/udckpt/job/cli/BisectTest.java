@@ -82,12 +82,12 @@ class BisectTest {
         words.addAll(List.of(Integer.toString(STEP), directory.resolve("log").toString(), directory.resolve("finish").toString()));
         Udckpts.Running job = udckpts.start(words.toArray(String[]::new));
         while (!job.soFar().output().contains("step " + (STEP + 50) + "\n")) {
-            assertTrue(job.isAlive(), () -> text(job));
+            assertTrue(job.isAlive(), job::text);
             Thread.sleep(20);
         }
         int now = taken();
         while (taken() < now + 3) { // one may have been under way, and another be it still
-            assertTrue(job.isAlive(), () -> text(job));
+            assertTrue(job.isAlive(), job::text);
             Thread.sleep(20);
         }
         Path finish = Files.createFile(directory.resolve("finish"));
@@ -133,13 +133,5 @@ class BisectTest {
 
     private String images() {
         return directory.resolve("images").toString();
-    }
-
-    private static String text(Udckpts.Running job) {
-        try {
-            return job.soFar().toString();
-        } catch (java.io.IOException e) {
-            return e.toString();
-        }
     }
 }

@@ -32,10 +32,10 @@ class ExportCoreTest {
         try (Udckpts udckpts = new Udckpts(directory)) {
             String program = Udckpts.program("anatomy");
             Udckpts.Running job = udckpts.start("run", "--name", "anatomy", "--dir", images(), "--", program, finish().toString());
-            await(job, "ready");
+            job.awaitOutput("ready");
             long pid = JSON.readTree(udckpts.run("status", "anatomy", "--json").output()).at("/jobs/0/ranks/0/pid").asLong();
             Gdb attached = Gdb.attached(udckpts, pid, STACKS);
-            assertEquals("ckpt-0001\n", udckpts.run("checkpoint", "anatomy").output(), () -> text(job));
+            assertEquals("ckpt-0001\n", udckpts.run("checkpoint", "anatomy").output(), job::text);
             Path core = export(udckpts, 3);
             Gdb dead = Gdb.core(udckpts, program, core, STACKS);
             assertEquals(functions(attached, pid), functions(dead, pid));
@@ -45,7 +45,7 @@ class ExportCoreTest {
             assertVectors(udckpts, program, core);
             assertWideVectors(udckpts, program, core);
             Files.createFile(finish());
-            assertEquals(0, job.await(30).code(), () -> text(job));
+            assertEquals(0, job.await(30).code(), job::text);
         }
     }
 
@@ -122,8 +122,8 @@ class ExportCoreTest {
     void anMpiRankStandsAtTheGate() throws Exception {
         try (Udckpts udckpts = new Udckpts(directory)) {
             Udckpts.Running job = udckpts.start("run", "-n", "2", "--name", "mpi", "--dir", images(), "--", Udckpts.program("ballast"), "1", finish().toString());
-            await(job, "iteration");
-            assertEquals(0, udckpts.run("checkpoint", "mpi").code(), () -> text(job));
+            job.awaitOutput("iteration");
+            assertEquals(0, udckpts.run("checkpoint", "mpi").code(), job::text);
             Gdb gdb = Gdb.core(udckpts, Udckpts.program("ballast"), export(udckpts, 4), STACKS);
             List<List<String>> stacks = List.copyOf(gdb.stacks().values());
             assertTrue(stacks.stream().anyMatch(stack -> stack.contains("main")), gdb::output);
@@ -134,7 +134,7 @@ class ExportCoreTest {
             onAFullDisk(udckpts);
             assertRefused(udckpts, 66, "no directory", "--rank", "1", "--output", directory.resolve("absent/core").toString());
             Files.createFile(finish());
-            assertEquals(0, job.await(60).code(), () -> text(job));
+            assertEquals(0, job.await(60).code(), job::text);
         }
     }
 
@@ -165,20 +165,5 @@ class ExportCoreTest {
 
     private Path finish() {
         return directory.resolve("finish");
-    }
-
-    private static void await(Udckpts.Running job, String word) throws Exception {
-        while (!job.soFar().output().contains(word)) {
-            assertTrue(job.isAlive(), () -> text(job));
-            Thread.sleep(20);
-        }
-    }
-
-    private static String text(Udckpts.Running job) {
-        try {
-            return job.soFar().toString();
-        } catch (java.io.IOException e) {
-            return e.toString();
-        }
     }
 }

@@ -29,10 +29,10 @@ class LookingTest {
         try (Udckpts udckpts = new Udckpts(directory)) {
             Udckpts.Running job = udckpts.start("run", "--name", "anatomy", "--dir", images(), "--", Udckpts.program("anatomy"), directory.resolve("finish").toString(),
                     change().toString());
-            await(job, "ready");
+            job.awaitOutput("ready");
             assertEquals(0, udckpts.run("checkpoint", "anatomy").code());
             Files.createFile(change());
-            await(job, "changed");
+            job.awaitOutput("changed");
             assertEquals(0, udckpts.run("checkpoint", "anatomy").code());
             Files.createFile(directory.resolve("finish"));
             inspected(udckpts);
@@ -157,13 +157,6 @@ class LookingTest {
         });
         assertEquals(1, found.size(), () -> field + " " + value + " in " + list);
         return found.getFirst();
-    }
-
-    private static void await(Udckpts.Running job, String word) throws Exception {
-        while (!job.soFar().output().contains(word)) {
-            assertTrue(job.isAlive(), job.soFar().toString());
-            Thread.sleep(20);
-        }
     }
 
     private String images() {

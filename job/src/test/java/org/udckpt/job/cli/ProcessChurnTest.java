@@ -80,13 +80,13 @@ class ProcessChurnTest {
             System.arraycopy(new String[] {"run", "-n", "2", "--name", "churn", "--dir", images, "--"}, 0, words, 0, 8);
             System.arraycopy(command, 0, words, 8, command.length);
             Udckpts.Running life = udckpts.start(words);
-            await(life, sign);
+            life.awaitOutput(sign);
             for (int i = 1; i <= CHECKPOINTS; i++) {
                 checkpoint(new RuntimeDirectory(udckpts.runtime().resolve("churn")), "ckpt-%04d".formatted(i), i == CHECKPOINTS);
             }
             assertEquals(0, life.await(100).code(), "a job ended after its checkpoint is done");
             Udckpts.Running next = udckpts.start("restart", images);
-            await(next, sign);
+            next.awaitOutput(sign);
             Files.createFile(directory.resolve("finish"));
             Udckpts.Result end = next.await(200);
             assertEquals(0, end.code(), end.toString());
@@ -99,13 +99,6 @@ class ProcessChurnTest {
     private static void checkpoint(RuntimeDirectory job, String id, boolean kill) {
         try (CommandClient agent = CommandClient.connect(job)) {
             assertEquals(id, agent.ask(agent.request("checkpoint").put("wait", true).put("kill", kill), event -> { }).path("id").asText());
-        }
-    }
-
-    private static void await(Udckpts.Running life, String sign) throws Exception {
-        while (!life.soFar().output().contains(sign)) {
-            assertTrue(life.process.isAlive(), life.soFar().toString());
-            Thread.sleep(20);
         }
     }
 }

@@ -44,16 +44,16 @@ class RestartDebugTest {
                 "break fill", "continue", "backtrace", "print window == field.window",
                 "shell touch " + file("stopped") + "; while [ ! -e " + file("go") + " ]; do sleep 0.1; done",
                 "delete"));
-        await(job, () -> Files.exists(directory.resolve("stopped")));
+        job.await(() -> Files.exists(directory.resolve("stopped")));
         Udckpts.Result refused = retried(udckpts, "checkpoint", "second");
         assertEquals(75, refused.code(), refused.toString());
         assertTrue(refused.errors().matches("(?s).*rank 1, process \\d+ is traced by process \\d+ \\(gdb\\).*the job goes on.*"), refused.toString());
         JsonNode ranks = JSON.readTree(udckpts.run("status", "second", "--json").output()).at("/jobs/0/ranks");
         String other = "/proc/" + ranks.path(0).path("pid").asText() + "/stat";
-        await(job, () -> Files.readString(Path.of(other)).contains(") T "));
+        job.await(() -> Files.readString(Path.of(other)).contains(") T "));
         Files.createFile(directory.resolve("go"));
-        await(job, () -> job.soFar().errors().contains("detached"));
-        assertEquals(0, retried(udckpts, "checkpoint", "second").code(), () -> text(job));
+        job.await(() -> job.soFar().errors().contains("detached"));
+        assertEquals(0, retried(udckpts, "checkpoint", "second").code(), job::text);
         Files.createFile(directory.resolve("finish"));
         Udckpts.Result end = job.await(60);
         Files.delete(directory.resolve("finish"));
@@ -111,9 +111,9 @@ class RestartDebugTest {
         List<String> all = new ArrayList<>(List.of("run", "--name", "first", "--dir", images()));
         all.addAll(List.of(command));
         Udckpts.Running job = udckpts.start(all.toArray(String[]::new));
-        await(job, () -> job.soFar().output().contains(words));
+        job.awaitOutput(words);
         Udckpts.Result taken = retried(udckpts, "checkpoint", "first", "--then", "kill");
-        assertEquals(0, taken.code(), () -> taken + "\n" + text(job));
+        assertEquals(0, taken.code(), () -> taken + "\n" + job.text());
         assertFalse(job.await(30).output().contains("budget"));
     }
 
@@ -136,25 +136,5 @@ class RestartDebugTest {
 
     private String file(String name) {
         return directory.resolve(name).toString();
-    }
-
-    @FunctionalInterface
-    private interface Condition {
-        boolean holds() throws Exception;
-    }
-
-    private static void await(Udckpts.Running job, Condition condition) throws Exception {
-        while (!condition.holds()) {
-            assertTrue(job.isAlive(), () -> text(job));
-            Thread.sleep(20);
-        }
-    }
-
-    private static String text(Udckpts.Running job) {
-        try {
-            return job.soFar().toString();
-        } catch (java.io.IOException e) {
-            return e.toString();
-        }
     }
 }

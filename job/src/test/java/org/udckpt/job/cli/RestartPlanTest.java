@@ -33,8 +33,8 @@ class RestartPlanTest {
             String log = file("log");
             Udckpts.Running job = start(udckpts, "run", "--name", "first", "--dir", file("images"), "--hosts", "a:1,b:1", "--", Udckpts.program("overrun"), "0", log,
                     file("finish"));
-            await(job, "step 100");
-            assertEquals(0, retried(udckpts, "checkpoint", "first", "--then", "kill").code(), () -> text(job));
+            job.awaitOutput("step 100");
+            assertEquals(0, retried(udckpts, "checkpoint", "first", "--then", "kill").code(), job::text);
             job.await(30);
             long saved = Files.size(Path.of(log));
             Files.writeString(Path.of(log), "the future\n", java.nio.file.StandardOpenOption.APPEND);
@@ -58,11 +58,11 @@ class RestartPlanTest {
             refusals(udckpts);
 
             Udckpts.Running second = start(udckpts, "restart", "--hosts", "c:2", "--name", "second", file("images"));
-            await(second, () -> retried(udckpts, "status", "second").code() == 0);
+            second.await(() -> retried(udckpts, "status", "second").code() == 0);
             JsonNode endpoint = JSON.readTree(good(udckpts, "status", "second", "--json")).at("/jobs/0/ranks/0/endpoints/0");
             assertEquals(plan.at("/moves/0/new_lids/0").asInt(), endpoint.at("/real/lid").asInt(), endpoint.toString());
             Files.createFile(directory.resolve("finish"));
-            assertEquals(0, second.await(60).code(), () -> text(second));
+            assertEquals(0, second.await(60).code(), second::text);
             String text = good(udckpts, "restart", "--plan", file("images"));
             assertTrue(text.contains("rank 0     stays on a") && text.contains("LID 0x") && text.contains(log + ": ") && text.endsWith("nothing was started or changed\n"), text);
             damaged(udckpts);
@@ -139,30 +139,6 @@ class RestartPlanTest {
             result = udckpts.run(command);
         }
         return result;
-    }
-
-    @FunctionalInterface
-    private interface Condition {
-        boolean holds() throws Exception;
-    }
-
-    private static void await(Udckpts.Running job, String words) throws Exception {
-        await(job, () -> job.soFar().output().contains(words));
-    }
-
-    private static void await(Udckpts.Running job, Condition condition) throws Exception {
-        while (!condition.holds()) {
-            assertTrue(job.isAlive(), () -> text(job));
-            Thread.sleep(20);
-        }
-    }
-
-    private static String text(Udckpts.Running job) {
-        try {
-            return job.soFar().toString();
-        } catch (IOException e) {
-            return e.toString();
-        }
     }
 
     private String file(String name) {

@@ -22,6 +22,11 @@ public final class Udckpts implements AutoCloseable {
         }
     }
 
+    @FunctionalInterface
+    public interface Condition {
+        boolean holds() throws Exception;
+    }
+
     /** A command that runs. */
     public static final class Running {
         final Process process;
@@ -42,6 +47,30 @@ public final class Udckpts implements AutoCloseable {
                 throw new AssertionError(command + " did not end within " + seconds + " s\n" + soFar());
             }
             return soFar();
+        }
+
+        /** Waits, while it runs. */
+        public void await(Condition condition) throws Exception {
+            while (!condition.holds()) {
+                if (!isAlive()) {
+                    throw new AssertionError(command + " has ended\n" + soFar());
+                }
+                Thread.sleep(20);
+            }
+        }
+
+        /** Waits until it has printed this, while it runs. */
+        public void awaitOutput(String words) throws Exception {
+            await(() -> soFar().output().contains(words));
+        }
+
+        /** What it has left so far, for messages. */
+        public String text() {
+            try {
+                return soFar().toString();
+            } catch (IOException e) {
+                return e.toString();
+            }
         }
 
         public boolean isAlive() {

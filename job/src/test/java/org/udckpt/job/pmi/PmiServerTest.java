@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -157,12 +157,30 @@ class PmiServerTest {
                 Thread.sleep(1);
             }
             assertFalse(half.isQuietSince(half.traffic()), "its answer would be missing in an image");
-            others.answer.complete(Optional.of("late"));
+            others.answer.complete(Map.of("k", "late"));
             assertEquals("cmd=get_result rc=0 msg=success value=late", rank.hear());
             awaitIdle(half);
             assertFalse(half.isQuietSince(traffic));
             assertTrue(half.isQuietSince(half.traffic()));
             assertEquals(traffic + 2, half.traffic());
+        }
+    }
+
+    @Test
+    void whatIsExpectedIsAskedForInOneGo() throws Exception {
+        Others others = new Others();
+        try (PmiServer half = half(others); PmiClient rank = new PmiClient(directory.resolve("half.sock"), 4)) {
+            others.answer.complete(Map.of("k", "1", "l", "2"));
+            for (String key : List.of("k", "l", "m")) {
+                rank.say("cmd=expect kvsname=kvs_test key=" + key);
+            }
+            rank.say("cmd=expect kvsname=other key=x");
+            assertEquals("cmd=get_result rc=0 msg=success value=v", rank.ask("cmd=get kvsname=kvs_test key=own"));
+            assertEquals(Set.of(), others.asked, "what its own agent knows is asked of nobody");
+            assertEquals("cmd=get_result rc=0 msg=success value=2", rank.ask("cmd=get kvsname=kvs_test key=l"));
+            assertEquals(Set.of("k", "l", "m"), others.asked);
+            assertTrue(rank.ask("cmd=get kvsname=kvs_test key=m").startsWith("cmd=get_result rc=-1"));
+            assertEquals(Set.of("m"), others.asked, "each is expected once");
         }
     }
 
@@ -198,7 +216,8 @@ class PmiServerTest {
     /** Agents that note what they are told, and answer when the test says so. */
     private static final class Others implements PmiPeers {
         private final Map<String, String> pairs = new HashMap<>();
-        private final CompletableFuture<Optional<String>> answer = new CompletableFuture<>();
+        private final CompletableFuture<Map<String, String>> answer = new CompletableFuture<>();
+        private Set<String> asked = Set.of();
         private int entered;
 
         @Override
@@ -207,7 +226,8 @@ class PmiServerTest {
         }
 
         @Override
-        public CompletableFuture<Optional<String>> get(String key) {
+        public CompletableFuture<Map<String, String>> get(Set<String> keys) {
+            asked = keys;
             return answer;
         }
 

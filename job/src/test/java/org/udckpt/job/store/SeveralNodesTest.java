@@ -71,10 +71,10 @@ class SeveralNodesTest {
     private void captured(Udckpts udckpts) throws Exception {
         Udckpts.Running job = udckpts.start("run", "--name", "anatomy", "--dir", images(), "--", Udckpts.program("anatomy"), directory.resolve("finish").toString(),
                 change().toString());
-        await(job, "ready");
+        job.awaitOutput("ready");
         good(udckpts, "checkpoint", "anatomy");
         Files.createFile(change());
-        await(job, "changed");
+        job.awaitOutput("changed");
         good(udckpts, "checkpoint", "anatomy");
         Files.createFile(directory.resolve("finish"));
         assertEquals(0, job.await(60).code());
@@ -281,13 +281,6 @@ class SeveralNodesTest {
         Udckpts.Result result = udckpts.run(arguments);
         assertEquals(code, result.code(), result.toString());
         assertTrue(result.errors().contains(words), result.toString());
-    }
-
-    private static void await(Udckpts.Running job, String word) throws Exception {
-        while (!job.soFar().output().contains(word)) {
-            assertTrue(job.isAlive(), job.soFar().toString());
-            Thread.sleep(20);
-        }
     }
 
     private String images() {

@@ -9,9 +9,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -22,8 +27,9 @@ import org.udckpt.job.hosts.Trouble;
 
 /**
  * A real MPI job on four hosts, which takes checkpoints by itself and restarts itself, while at moments of chance a host crashes, an agent or a rank is killed, an
- * agent stands still, or the network is cut or bad: it ends with the right answer. {@code -Dudckpt.host.faults=N} runs ({@code ./udckpt test hosts}), from
- * {@code -Dudckpt.seed=S}, of the faults {@code -Dudckpt.host.kinds=A,B} (all); a failure names its seed.
+ * agent stands still, or the network is cut or bad: it ends with the right answer. Where the lead is killed, all ranks end by themselves, and {@code udckpt restart}
+ * goes on from the last checkpoint. {@code -Dudckpt.host.faults=N} runs ({@code ./udckpt test hosts}), {@code -Dudckpt.host.jobs=J} at once, from
+ * {@code -Dudckpt.seed=S}, of the faults {@code -Dudckpt.host.kinds=A,B} (all); all are made, and those that failed are named with their seeds.
  */
 @Timeout(value = 6, unit = TimeUnit.HOURS) // of as many runs as are asked for; each has its own limit
 class HostFaultRunsTest {
@@ -31,7 +37,7 @@ class HostFaultRunsTest {
     private static final String[] PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "150", "--ballast", "2"};
 
     /** The lease is 4 s: a short cut may end before it, a long one does not; SLOW is a bad network of chance, in whose middle a host may crash. */
-    private enum Fault { CRASH, KILL_AGENT, KILL_RANK, PAUSE_AGENT, SHORT_CUT, LONG_CUT, CUT_BETWEEN, SLOW }
+    private enum Fault { CRASH, KILL_AGENT, KILL_RANK, PAUSE_AGENT, SHORT_CUT, LONG_CUT, CUT_BETWEEN, SLOW, KILL_LEAD }
 
     private static final List<Fault> KINDS = kinds(System.getProperty("udckpt.host.kinds", ""));
 
@@ -50,9 +56,27 @@ class HostFaultRunsTest {
         int runs = Integer.getInteger("udckpt.host.faults", 2);
         long seed = Long.getLong("udckpt.seed", 1);
         String answer = undisturbed();
-        for (int run = 0; run < runs; run++) {
-            disturbed(seed + run, answer);
-            System.err.println("hosts: " + (run + 1) + " of " + runs + ", seed " + (seed + run));
+        AtomicInteger done = new AtomicInteger();
+        Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+        try (ExecutorService jobs = Executors.newFixedThreadPool(Integer.getInteger("udckpt.host.jobs", 1))) {
+            for (long each = seed; each < seed + runs; each++) {
+                long one = each;
+                jobs.execute(() -> {
+                    String end = "passed";
+                    try {
+                        disturbed(one, answer);
+                    } catch (Throwable failure) { // an assertion too: the other runs are made all the same
+                        failures.add(failure);
+                        end = "FAILED: " + failure;
+                    }
+                    System.err.println("hosts: " + done.incrementAndGet() + " of " + runs + ", seed " + one + ": " + end);
+                });
+            }
+        }
+        if (!failures.isEmpty()) {
+            AssertionError all = new AssertionError(failures.size() + " of " + runs + " runs failed");
+            failures.forEach(all::addSuppressed);
+            throw all;
         }
     }
 
@@ -77,24 +101,40 @@ class HostFaultRunsTest {
             List<String> happened = new ArrayList<>();
             for (int faults = 1 + random.nextInt(2); faults > 0 && job.isAlive(); faults--) {
                 Thread.sleep(random.nextInt(4000));
-                happened.add(happens(hosts, KINDS.get(random.nextInt(KINDS.size())), host(random), random));
+                happened.add(happens(hosts, job, KINDS.get(random.nextInt(KINDS.size())), host(random), random));
             }
             String what = "seed " + seed + ", " + happened;
-            assertEquals(0, hosts.end("job", job, SECONDS), () -> what + "\n" + hosts.text("job"));
-            assertEquals(answer, hosts.lines("job").getLast(), () -> what + "\n" + hosts.text("job"));
-            for (int number = 1; number <= 1 + HOSTS + SPARES; number++) {
-                assertEquals(Set.of(), hosts.programs(number), what);
-            }
+            boolean hasLead = happened.stream().noneMatch(fault -> fault.startsWith("KILL_LEAD"));
+            String last = hasLead ? "job" : "again";
+            Process life = hasLead ? job : restarted(hosts, what, last);
+            assertEquals(0, hosts.end(last, life, SECONDS), () -> what + "\n" + hosts.text("job") + (hasLead ? "" : hosts.text(last)));
+            assertEquals(answer, hosts.lines(last).getLast(), () -> what + "\n" + hosts.text(last));
+            assertTrue(noProgramsRun(hosts), what);
             try (var left = Files.list(hosts.directory.resolve("run"))) {
                 List<Path> kept = left.toList();
-                assertTrue(kept.isEmpty() || happened.stream().anyMatch(fault -> fault.contains("CRASH") || fault.startsWith("KILL_AGENT")), () -> what + " left " + kept);
+                assertTrue(kept.isEmpty() || happened.stream().anyMatch(fault -> fault.contains("CRASH") || fault.startsWith("KILL_AGENT") || fault.startsWith("KILL_LEAD")), () -> what + " left " + kept);
             }
             hosts.good();
         }
     }
 
+    /** On the lead's host, when nobody is left of a job without a lead. */
+    private static Process restarted(SeveralHosts hosts, String what, String name) throws Exception {
+        hosts.await("the end of all ranks, " + what, "job", () -> noProgramsRun(hosts));
+        return hosts.several(name, "restart", "--hosts", hosts.hosts(0, 1), hosts.directory.resolve("images").toString());
+    }
+
+    private static boolean noProgramsRun(SeveralHosts hosts) throws IOException {
+        for (Host host : hosts.lab.hosts()) {
+            if (!hosts.programs(host.number()).isEmpty()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** What it was, and where. */
-    private static String happens(SeveralHosts hosts, Fault fault, int number, Random random) throws Exception {
+    private static String happens(SeveralHosts hosts, Process lead, Fault fault, int number, Random random) throws Exception {
         Host host = hosts.lab.host(number);
         switch (fault) {
             case CRASH -> hosts.crash(number);
@@ -113,6 +153,10 @@ class HostFaultRunsTest {
                 hosts.lab.isolate(Set.of(number, other));
                 Thread.sleep(random.nextInt(9000));
                 hosts.lab.heal();
+            }
+            case KILL_LEAD -> {
+                lead.destroyForcibly().waitFor();
+                return fault.toString();
             }
             case SLOW -> {
                 return slow(hosts, number, random);

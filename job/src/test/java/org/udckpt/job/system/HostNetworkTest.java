@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -81,19 +82,23 @@ class HostNetworkTest {
         return hosts.errors("job").contains(RESTARTED);
     }
 
-    @Test
-    void aCutThatIsShorterThanTheLeaseOnlyCostsItsTime() throws Exception {
-        try (SeveralHosts hosts = hosts(LONG_LEASE)) {
+    private static void assertOnlyCostsItsTime(String lease, Consumer<HostLab> cut, long millis) throws Exception {
+        try (SeveralHosts hosts = hosts(lease)) {
             String answer = answer(hosts);
             Process job = start(hosts);
-            hosts.lab.partition(Set.of(3));
-            Thread.sleep(5000);
+            cut.accept(hosts.lab);
+            Thread.sleep(millis);
             hosts.lab.heal();
             checkpoint(hosts);
             assertEndsWell(hosts, job, answer);
             assertNothingLeft(hosts);
             assertFalse(restarted(hosts), () -> hosts.text("job"));
         }
+    }
+
+    @Test
+    void aCutThatIsShorterThanTheLeaseOnlyCostsItsTime() throws Exception {
+        assertOnlyCostsItsTime(LONG_LEASE, lab -> lab.partition(Set.of(3)), 5000);
     }
 
     /** Its ranks have ended when others take their place. */
@@ -113,17 +118,7 @@ class HostNetworkTest {
     /** Their ranks wait for each other; their agents, which speak to the lead alone, hear of nothing. */
     @Test
     void agentsThatDoNotReachEachOtherLoseNothing() throws Exception {
-        try (SeveralHosts hosts = hosts(SHORT_LEASE)) {
-            String answer = answer(hosts);
-            Process job = start(hosts);
-            hosts.lab.isolate(Set.of(2, 3));
-            Thread.sleep(6000);
-            hosts.lab.heal();
-            checkpoint(hosts);
-            assertEndsWell(hosts, job, answer);
-            assertNothingLeft(hosts);
-            assertFalse(restarted(hosts), () -> hosts.text("job"));
-        }
+        assertOnlyCostsItsTime(SHORT_LEASE, lab -> lab.isolate(Set.of(2, 3)), 6000);
     }
 
     /** Start, checkpoints, a host's loss, and the restart: all with messages that are late, lost, doubled and out of order, of the job's ranks too. */

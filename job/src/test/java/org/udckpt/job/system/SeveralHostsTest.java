@@ -158,6 +158,38 @@ class SeveralHostsTest {
         }
     }
 
+    /** Both tiers are seen by all hosts; the lead copies. What is newest may be on the slow one only. */
+    @Test
+    void theFastTierOfSeveralHostsMayBeLost() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(5)) {
+            assertEquals(0, hosts.end("alone", hosts.command("alone", words(new String[] {"run", "-n", "4"}, LONG)), SECONDS), () -> hosts.text("alone"));
+            List<String> whole = hosts.lines("alone");
+            Path fast = hosts.directory.resolve("fast"), slow = hosts.directory.resolve("slow");
+            String tiers = "fast=" + fast + ",slow=" + slow;
+            Process first = hosts.several("first", "run", words(new String[] {"--name", "job", "--tiers", tiers, "--hosts", hosts.hosts(2, 2, 3)}, LONG));
+            hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
+            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
+            assertTrue(Files.exists(fast.resolve("ckpt-0001/manifest")), () -> hosts.text("first"));
+            hosts.await("its copy", "first", () -> status(hosts).at("/drain/drained").asText().equals("ckpt-0001"));
+            hosts.crash(2, 3);
+            assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
+            new ProcessBuilder("rm", "-rf", fast.toString()).start().waitFor();
+
+            Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(0, 4, 5), tiers);
+            hosts.await("the job's output", "second", () -> hosts.output("second").contains("iteration"));
+            assertEquals(0, hosts.run("again", SECONDS, "checkpoint", "job", "--then", "kill"), () -> hosts.text("again") + hosts.text("second"));
+            hosts.assertEnds(0, "second", second, SECONDS);
+            assertTrue(Files.exists(fast.resolve("ckpt-0002/manifest")), () -> hosts.text("second"));
+            assertTrue(Files.exists(slow.resolve("ckpt-0002/manifest")), () -> "the end waits for the copy\n" + hosts.text("second"));
+
+            Process third = hosts.several("third", "restart", "--hosts", hosts.hosts(0, 4), slow.toString());
+            hosts.assertEnds(0, "third", third, SECONDS);
+            List<String> end = hosts.lines("third");
+            assertEquals(whole.subList(whole.size() - end.size(), whole.size()), end);
+            hosts.good();
+        }
+    }
+
     private static String lab(SeveralHosts hosts, int number) {
         return hosts.lab.host(number).namespace();
     }

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.udckpt.job.hosts.Host;
@@ -200,6 +201,11 @@ final class SlurmCluster implements AutoCloseable {
         Process process = there.start();
         process.getOutputStream().close();
         return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+    }
+
+    /** What its jobs need besides what Slurm gives them. */
+    Map<String, String> environment() {
+        return controller.host() == null ? Map.of() : Map.of("UDCKPT_SOFT_NET", HostLab.NET);
     }
 
     /** What {@code scontrol show job} says of one field. */

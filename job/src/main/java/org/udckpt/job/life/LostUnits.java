@@ -1,0 +1,73 @@
+package org.udckpt.job.life;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.udckpt.job.nodes.NodeJob;
+import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.tree.Timing;
+import org.udckpt.job.tree.Tree;
+
+/** Units of a job on several hosts whose agents are lost: nobody knows whether their ranks still run, until they cannot any more. Thread-safe. */
+final class LostUnits {
+    /** From an agent's finding to the end of its last rank. */
+    private static final long KILL_NS = TimeUnit.SECONDS.toNanos(2);
+
+    private final NodeJob job;
+    private final Timing timing;
+    private final Set<String> hosts;
+    private final Set<Integer> units = ConcurrentHashMap.newKeySet();
+    /** When the last one was found to be lost, in {@link System#nanoTime}'s terms. */
+    private volatile long lostAt;
+
+    /** @param hosts is told of those that are lost */
+    LostUnits(NodeJob job, Timing timing, Set<String> hosts) {
+        this.job = job;
+        this.timing = timing;
+        this.hosts = hosts;
+    }
+
+    /** These, together. */
+    void add(Collection<Integer> lost, long now) {
+        units.addAll(lost);
+        if (lost.size() == 1) { // else one command of a starter was the way to all of them, and says nothing about their hosts
+            missing(lost);
+        }
+        lostAt = now;
+    }
+
+    /** False: it was lost before. */
+    boolean addSilent(int unit, long now) {
+        boolean isNew = units.add(unit);
+        lostAt = isNew ? now : lostAt;
+        return isNew;
+    }
+
+    /** Their hosts have no agents, or not any more. */
+    void missing(Collection<Integer> lost) {
+        lost.forEach(unit -> hosts.add(job.units().get(unit).host()));
+    }
+
+    Set<Integer> units() {
+        return Set.copyOf(units);
+    }
+
+    /**
+     * Waits until none of them can have ranks that still run: each agent ends its own when it finds that it has no way to the root any more
+     * (docs/coordination.md, Leases).
+     */
+    void awaitEnd() throws InterruptedException {
+        Tree tree = new Tree(job.nodes(), job.fanOut());
+        long bound = tree.depth() * (timing.lease() + timing.beat()) + timing.beat() + KILL_NS;
+        long left = units.isEmpty() ? 0 : lostAt + bound - System.nanoTime();
+        if (left > 0) {
+            Messages.info("waiting " + Durations.format(left) + " until the ranks of " + units.stream().map(job.units()::get).map(LeadLife::place).collect(Collectors.joining(", "))
+                    + " have ended, wherever they are");
+            TimeUnit.NANOSECONDS.sleep(left);
+        }
+    }
+}
