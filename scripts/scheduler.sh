@@ -1,4 +1,4 @@
-# Sessions of the kernel's scheduler, for benchmarks that check what jobs do beside each other on few processors.
+# Sessions of the kernel's scheduler, for tests and benchmarks of jobs beside each other on few processors.
 
 # On some kernels (seen with Linux 6.18) a session whose threads sleep and wake very often, as two ranks over rc_v do, keeps a processor from all other
 # sessions for up to 15 s (docs/courtesy.md). As root, sessions are no groups of the scheduler until this shell ends.

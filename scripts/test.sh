@@ -27,6 +27,7 @@ tell_unsteady() {
 test_class() {
     local module=$1 phase=$2 class=$3
     shift 3
+    without_session_groups
     UDCKPT_NO_BUILD=1 maven -q -pl "$module" -am "$phase" -Dtest="$class" -Dsurefire.failIfNoSpecifiedTests=false "$@"
     say "passed: $class"
 }
@@ -64,6 +65,7 @@ test_hosts() {
 test_all() {
     local summary maven_code=0
     find "$root" -path '*/target/surefire-reports/*' -type f -delete
+    without_session_groups
     UDCKPT_NO_BUILD=1 maven -T 2 -Dmaven.test.failure.ignore=true -Dsurefire.rerunFailingTestsCount=2 verify "$@" || maven_code=$?
     summary=$(sum_reports)
     [ "$maven_code" = 0 ] || say "Maven ended with code $maven_code: not everything was built or tested"

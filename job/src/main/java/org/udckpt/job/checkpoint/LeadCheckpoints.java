@@ -67,6 +67,8 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     private volatile LeadAttempt now;
     private volatile Phase phase;
     private volatile String impossible;
+    /** The coordinator has gone: nobody tells of the end of an attempt that it has not heard of. */
+    private volatile boolean alone;
     private boolean cleaned;
 
     /**
@@ -210,6 +212,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
             now = attempt;
             String order = new String(attempt.writer.order(hosts.size()).encode(), StandardCharsets.US_ASCII);
             agreement.checkpoint(attempt.writer.id(), order);
+            endIfAlone(attempt);
             try {
                 attempt.resumed.get();
                 attempt.tellStop();
@@ -350,9 +353,20 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         attempt.ended.complete(outcome);
     }
 
-    /** Waits for the image that is being written: the job may be over, its last checkpoint is not. */
+    private void endIfAlone(LeadAttempt attempt) {
+        if (alone && attempt != null && !attempt.ended.isDone()) {
+            ended(new Outcome(attempt.writer.id(), false, ExitCode.BUSY.value() + " the job has ended", List.of()));
+        }
+    }
+
+    /**
+     * To be called when the coordinator has ended, and with it all attempts that it knew. Waits for the image that is being written: the job may be over,
+     * its last checkpoint is not.
+     */
     @Override
     public void close() throws InterruptedException {
+        alone = true;
+        endIfAlone(now);
         if (!one.tryAcquire(FINISH_MINUTES, TimeUnit.MINUTES)) {
             Messages.error("the last checkpoint was still being written after " + FINISH_MINUTES + " minutes; it is given up", null);
         }

@@ -86,6 +86,10 @@ public final class Periodic implements AutoCloseable {
             if (e.code() == ExitCode.BUSY && checkpoints.busy()) {
                 return; // one that was asked for came first
             }
+            if (e.code() == ExitCode.BUSY && !checkpoints.possible()) {
+                Messages.debugTrace("the job's end cut off a checkpoint", e);
+                return;
+            }
             Messages.error(e.getMessage(), e);
             if (checkpoints.possible()) {
                 pace.failed(System.nanoTime());
