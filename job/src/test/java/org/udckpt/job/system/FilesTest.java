@@ -192,7 +192,7 @@ class FilesTest {
 
     private void equalToUndisturbed(Path found) throws Exception {
         Map<String, String> wanted = contents(undisturbed());
-        assertTrue(wanted.size() > 15, wanted.toString());
+        assertTrue(wanted.size() > 10, wanted.toString()); // a longer run makes more
         assertEquals(wanted, contents(found), this::text);
     }
 

@@ -62,9 +62,9 @@ class HostFaultRunsTest {
             for (long each = seed; each < seed + runs; each++) {
                 long one = each;
                 jobs.execute(() -> {
-                    String end = "passed";
+                    String end;
                     try {
-                        disturbed(one, answer);
+                        end = "passed: " + disturbed(one, answer);
                     } catch (Throwable failure) { // an assertion too: the other runs are made all the same
                         failures.add(failure);
                         end = "FAILED: " + failure;
@@ -90,7 +90,8 @@ class HostFaultRunsTest {
         }
     }
 
-    private static void disturbed(long seed, String answer) throws Exception {
+    /** What happened. */
+    private static List<String> disturbed(long seed, String answer) throws Exception {
         Random random = new Random(seed);
         try (SeveralHosts hosts = new SeveralHosts(1 + HOSTS + SPARES)) {
             List<String> words = new ArrayList<>(List.of("--name", "job", "--dir", hosts.directory.resolve("images").toString(), "--hosts", hosts.hosts(1, 2, 3, 4, 5),
@@ -107,7 +108,12 @@ class HostFaultRunsTest {
             boolean hasLead = happened.stream().noneMatch(fault -> fault.startsWith("KILL_LEAD"));
             String last = hasLead ? "job" : "again";
             Process life = hasLead ? job : restarted(hosts, what, last);
-            assertEquals(0, hosts.end(last, life, SECONDS), () -> what + "\n" + hosts.text("job") + (hasLead ? "" : hosts.text(last)));
+            if (!life.waitFor(SECONDS, TimeUnit.SECONDS)) {
+                signal("QUIT", hosts.pids(1, "java")); // for the lead's threads
+                Thread.sleep(1000);
+                throw new AssertionError(what + " did not end in " + SECONDS + " s\n" + hosts.text("job") + (hasLead ? "" : hosts.text(last)));
+            }
+            assertEquals(0, life.exitValue(), () -> what + "\n" + hosts.text("job") + (hasLead ? "" : hosts.text(last)));
             assertEquals(answer, hosts.lines(last).getLast(), () -> what + "\n" + hosts.text(last));
             assertTrue(noProgramsRun(hosts), what);
             try (var left = Files.list(hosts.directory.resolve("run"))) {
@@ -115,6 +121,7 @@ class HostFaultRunsTest {
                 assertTrue(kept.isEmpty() || happened.stream().anyMatch(fault -> fault.contains("CRASH") || fault.startsWith("KILL_AGENT") || fault.startsWith("KILL_LEAD")), () -> what + " left " + kept);
             }
             hosts.good();
+            return happened;
         }
     }
 
