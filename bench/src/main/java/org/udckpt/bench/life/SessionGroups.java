@@ -18,9 +18,13 @@ public final class SessionGroups {
         return Files.exists(SETTING) && Files.readString(SETTING).strip().equals("1");
     }
 
+    public static boolean canChange() {
+        return Files.isWritable(SETTING);
+    }
+
     /** As root: there are none until this program ends. */
     public static void without() throws IOException {
-        if (are() && Files.isWritable(SETTING)) {
+        if (are() && canChange()) {
             Files.writeString(SETTING, "0");
             Runtime.getRuntime().addShutdownHook(new Thread(SessionGroups::restore, "session groups"));
         }

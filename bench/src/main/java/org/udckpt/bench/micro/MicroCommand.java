@@ -66,6 +66,9 @@ public final class MicroCommand implements Callable<Integer> {
     }
 
     private boolean compare(List<Score> now, List<Score> before, Path file) {
+        if (now.isEmpty()) {
+            throw new Failure(ExitCode.INTERNAL, "nothing was measured of what " + file.getFileName() + " has: are these the lines of a benchmark of another version?");
+        }
         if (before.isEmpty()) {
             Messages.info("nothing to compare with in " + file + (file.endsWith("micro.csv") ? "; --update writes it" : ""));
         }

@@ -43,7 +43,7 @@ final class MachineFacts {
             facts.add(name, said(root, "dpkg-query", "-W", "-f=${Version}", name));
         }
         facts.add("java", Runtime.version().toString());
-        facts.add("sessions are groups of the scheduler", SessionGroups.are() ? "until the first measurement" : "no");
+        facts.add("sessions are groups of the scheduler", !SessionGroups.are() ? "no" : SessionGroups.canChange() ? "until the first measurement" : "yes");
         facts.add("load at the start", Files.readString(Path.of("/proc/loadavg")).strip());
         return facts.facts;
     }

@@ -60,7 +60,7 @@ public final class RunCommand implements Callable<Integer> {
     private List<String> paths = List.of();
     @Option(names = "--peer", paramLabel = "dmtcp", description = "measure the same under DMTCP (over TCP), where dmtcp_launch is in PATH")
     private Peer peer;
-    @Option(names = "--quick", description = "each once, without warm-up: that it works, more than how well")
+    @Option(names = "--quick", description = "each once, without warm-up and, if none is named, without what takes long: that it works, more than how well")
     private boolean quick;
     @Option(names = "--seed", paramLabel = "S", description = "of the order; default: another each time, and printed")
     private Long seed;
@@ -144,6 +144,9 @@ public final class RunCommand implements Callable<Integer> {
         times.forEach(time -> modes.add(new Mode.Every(time)));
         if (ways.contains(Way.RESTARTED)) {
             modes.add(new Mode.Restarted());
+        }
+        if (modes.size() == 1 && peer == null) {
+            throw new Failure(ExitCode.USAGE, "nothing would be compared with native: --quick has no interval of its own, give --interval, or other modes");
         }
         if (peer != null) {
             if (!Programs.isThere(Dmtcp.PROGRAM)) {

@@ -203,15 +203,14 @@ final class WorkloadFile {
 
     /** What the first line says that is for such a parameter, else the line that is for all. */
     private AllowedRanks allowed(String parameter) {
-        for (Value value : head.all(Key.ALLOWED_RANKS_OF)) {
+        Value usual = head.one(Key.ALLOWED_RANKS);
+        AllowedRanks allowed = ranks(usual.text(), usual.line());
+        for (Value value : head.all(Key.ALLOWED_RANKS_OF).reversed()) { // all are read, so that what is wrong in any of them is said
             List<String> words = value.words();
-            AllowedRanks allowed = ranks(String.join(" ", words.subList(1, words.size())), value.line());
-            if (pattern(new Value(words.getFirst(), value.line())).matcher(parameter).matches()) {
-                return allowed;
-            }
+            AllowedRanks special = ranks(String.join(" ", words.subList(1, words.size())), value.line());
+            allowed = pattern(new Value(words.getFirst(), value.line())).matcher(parameter).matches() ? special : allowed;
         }
-        Value value = head.one(Key.ALLOWED_RANKS);
-        return ranks(value.text(), value.line());
+        return allowed;
     }
 
     private AllowedRanks ranks(String text, int line) {

@@ -34,6 +34,8 @@ final class LeadAttempt {
     /** When all ranks run again, in {@link System#nanoTime}'s terms. */
     final CompletableFuture<Long> resumed = new CompletableFuture<>();
     final CompletableFuture<Outcome> ended = new CompletableFuture<>();
+    /** Ends when its manifest is there or cannot be; done while nobody writes it. */
+    volatile CompletableFuture<Void> committing = CompletableFuture.completedFuture(null);
     /** Nobody waits for it: it must not come to be. */
     volatile boolean unwanted;
     private final List<String> hosts;
@@ -143,14 +145,14 @@ final class LeadAttempt {
         return manifest;
     }
 
-    /** Why nothing came of it. */
-    Failure failure(Outcome outcome) {
+    /** Why nothing came of it. @param otherwise the code of a reason that has none */
+    Failure failure(Outcome outcome, ExitCode otherwise) {
         if (commitFailure != null) {
             return commitFailure;
         }
         var failed = outcome.calls().reversed().stream().map(call -> call.tally().failure()).filter(Objects::nonNull).findFirst();
         String what = "checkpoint " + writer.name() + ": ";
         return failed.map(node -> CodedText.parse(what + "node " + node.node() + ": ", node.text(), ExitCode.IO))
-                .orElseGet(() -> CodedText.parse(what, outcome.why(), ExitCode.IO));
+                .orElseGet(() -> CodedText.parse(what, outcome.why(), otherwise));
     }
 }

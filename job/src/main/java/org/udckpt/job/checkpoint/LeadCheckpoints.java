@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -148,8 +149,8 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
                 return takeWhole(progress);
             }
             LeadAttempt attempt = resumed(progress);
-            finishBeside(attempt);
             handedOver = true;
+            finishBeside(attempt);
             return attempt.writer.name();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -183,7 +184,10 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
             Thread.ofPlatform().name("checkpoint-end").start(() -> finishAlone(attempt));
         } catch (OutOfMemoryError none) {
             attempt.unwanted = true;
-            attempt.ended.thenRun(() -> close(attempt));
+            attempt.ended.thenRun(() -> {
+                close(attempt);
+                done();
+            });
             throw new IOException("no thread can be had to write it: " + none.getMessage(), none);
         }
     }
@@ -233,7 +237,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         try {
             Outcome outcome = awaitEnd(attempt);
             if (!outcome.committed()) {
-                throw attempt.failure(outcome);
+                throw failure(attempt, outcome);
             }
             Manifest manifest = attempt.manifest();
             long resumed = attempt.resumed.join();
@@ -318,7 +322,17 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     /** All parts are durable: writes the manifest, in a thread of its own, and tells. */
     public void commit(long number) {
         LeadAttempt attempt = now;
-        Thread.ofPlatform().name("checkpoint-commit").start(() -> agreement.manifest(number, commit(attempt, number)));
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        if (attempt != null) {
+            attempt.committing = done;
+        }
+        Thread.ofPlatform().name("checkpoint-commit").start(() -> {
+            try {
+                agreement.manifest(number, commit(attempt, number));
+            } finally {
+                done.complete(null);
+            }
+        });
     }
 
     /** Why there is no manifest, or null. The coordinator is told in any case: it waits, and with it the job's end. */
@@ -348,25 +362,43 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
             if (attempt.isResumed()) {
                 attempt.countStop(statistics);
             }
-            attempt.resumed.completeExceptionally(attempt.failure(outcome));
+            attempt.resumed.completeExceptionally(failure(attempt, outcome));
         }
         attempt.ended.complete(outcome);
     }
 
+    /** What the job's end has cut off may be tried again, by who restarts it. */
+    private Failure failure(LeadAttempt attempt, Outcome outcome) {
+        return attempt.failure(outcome, impossible == null ? ExitCode.IO : ExitCode.BUSY);
+    }
+
+    /** The coordinator has ended: a checkpoint that is under way, or begins now, has no other end than this. @param why for who asks for one */
+    public void abandon(String why) {
+        if (impossible == null) {
+            impossible = why;
+        }
+        alone = true;
+        endIfAlone(now);
+    }
+
+    /** Behind the manifest, where that is being written. */
     private void endIfAlone(LeadAttempt attempt) {
-        if (alone && attempt != null && !attempt.ended.isDone()) {
-            ended(new Outcome(attempt.writer.id(), false, ExitCode.BUSY.value() + " the job has ended", List.of()));
+        if (alone && attempt != null) {
+            attempt.committing.thenRun(() -> {
+                if (!attempt.ended.isDone()) {
+                    boolean complete = attempt.manifest() != null;
+                    ended(new Outcome(attempt.writer.id(), complete, complete ? null : ExitCode.BUSY.value() + " " + impossible, List.of()));
+                }
+            });
         }
     }
 
     /**
-     * To be called when the coordinator has ended, and with it all attempts that it knew. Waits for the image that is being written: the job may be over,
-     * its last checkpoint is not.
+     * To be called when the coordinator has ended. Waits for the image that is being written: the job may be over, its last checkpoint is not.
      */
     @Override
     public void close() throws InterruptedException {
-        alone = true;
-        endIfAlone(now);
+        abandon("the job has ended");
         if (!one.tryAcquire(FINISH_MINUTES, TimeUnit.MINUTES)) {
             Messages.error("the last checkpoint was still being written after " + FINISH_MINUTES + " minutes; it is given up", null);
         }

@@ -25,6 +25,14 @@ final class Draining {
                 settings.duration(Option.DRAIN_TIMEOUT)));
     }
 
+    /** Copies what a life has left to the next one, where none comes. */
+    static void finish(Settings settings) throws InterruptedException {
+        Optional<Drain> drain = start(settings);
+        if (drain.isPresent()) {
+            drain.get().close();
+        }
+    }
+
     /** @param directory of the job's checkpoints */
     static Keeping keeping(Settings settings, Path directory, Optional<Drain> drain) {
         return drain.map(tiered -> new Keeping(directory, tiered::beforeNumber, tiered::ask))

@@ -177,7 +177,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     /** The job ends by itself: an image that is being written is waited for, since the copies are made. */
     private void endOrderly(long now) {
-        if (checkpoints.writing() && !ending) {
+        if (checkpoints.writing() && coordinator().isBusy() && !ending) { // else nobody would tell of its end
             endAfterCheckpoint = true;
             checkpoints.impossible("the job has ended");
         } else {
@@ -348,6 +348,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     @Override
     public void failed(Throwable cause) {
+        checkpoints.abandon("the job's lead has failed");
         Failure failure = Failure.of("the lead of job " + job.name(), cause instanceof Exception e ? e : new IllegalStateException(cause));
         begun.completeExceptionally(failure);
         end.completeExceptionally(failure);

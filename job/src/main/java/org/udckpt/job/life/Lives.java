@@ -92,6 +92,9 @@ public final class Lives {
         while (life != null && fails()) {
             life = next().orElse(null);
         }
+        if (life == null) {
+            Draining.finish(settings); // the last life has left it to a next one
+        }
         return code;
     }
 

@@ -105,7 +105,7 @@ public final class Planning {
      * @throws Failure as the restart would, of what can be known here
      */
     public static RestartPlan several(Settings settings, NodesRequest nodes, ImageLocation location, String name, Placer place, Relocation moved) {
-        try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.of(location.parent(), Optional.empty())) {
+        try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.of(location.parent(), Tiers.of(settings))) {
             SeveralImage image = SeveralImage.read(location, reader);
             Restart.checkMachine(reader);
             NodeJob job = image.next(nodes.fanOut(), name, place, moved);

@@ -93,10 +93,10 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
             life.begin();
             return life;
         } catch (IOException | RuntimeException e) {
-            life.closeForNextLife(); // what is not copied yet the next one will
+            life.close();
             throw Failure.of("starting job " + life.name(), e);
         } catch (InterruptedException e) {
-            life.closeForNextLife();
+            life.close();
             throw e;
         }
     }
@@ -133,6 +133,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         new JobFile(job.name(), images.toString(), job.ranks(), job.command().stream().map(RawText::shown).toList(), self, ProcessTimes.start(self), 0, 0, job.generation()).write(runtime.path());
         JobState state = JobState.of(job.name(), layout(), job.command().stream().map(RawText::shown).toList(), job.generation(), pmiName);
         Map<String, String> labels = Map.of("job", job.name(), "program", state.row().program(), "generation", Integer.toString(job.generation()), Launch.LABEL, job.launch().word());
+        Tiers.of(settings).ifPresent(tiers -> settings.flag(Option.TIERS, tiers.format())); // as that of DIR
         drain = Draining.start(settings);
         lead = LeadLife.start(settings, starter, job, Draining.keeping(settings, images, drain), labels, (writer, stops) -> {
             StateTables.write(writer, state);
@@ -239,16 +240,20 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         } catch (IOException e) {
             Messages.warn("closing the command socket of job " + job.name() + ": " + e.getMessage());
         } finally {
-            if (lead != null) {
-                lead.close();
+            try {
+                if (lead != null) {
+                    lead.close();
+                }
+            } finally {
+                closeDrainAndMetrics();
+                runtime.delete();
             }
-            closeDrainAndMetrics();
-            runtime.delete();
         }
     }
 
     /** The last checkpoint is complete, and has to be copied; metrics come after all that they tell of. */
     private void closeDrainAndMetrics() {
+        boolean asked = Thread.interrupted();
         try {
             if (drain.isPresent()) {
                 drain.get().close();
@@ -257,6 +262,9 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
                 metrics.close();
             }
         } catch (InterruptedException e) {
+            asked = true;
+        }
+        if (asked) {
             Thread.currentThread().interrupt();
         }
     }

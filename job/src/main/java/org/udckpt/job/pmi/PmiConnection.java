@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
@@ -20,6 +22,7 @@ final class PmiConnection {
     private static final String KEY_MAX = "64";
     private static final String VALUE_MAX = "1024";
     private static final int MOST_EXPECTED = 1 << 20;
+    private static final int MOST_ASKED = 1 << 12; // in one question, each of which has a patience of its own
     private static final int LINE_MAX = 64 * 1024; // one of MPI_Comm_spawn's may hold many arguments
 
     private final PmiServer server;
@@ -37,14 +40,7 @@ final class PmiConnection {
         try (channel) {
             LineReader reader = new LineReader(channel, StandardCharsets.ISO_8859_1, LINE_MAX);
             identify(reader.readLine());
-            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-                server.beginRequest();
-                try {
-                    answer(PmiLine.parse(line), reader);
-                } finally {
-                    server.endRequest();
-                }
-            }
+            requests(reader);
         } catch (PmiException | LineReader.TooLong e) {
             notPmi(e);
         } catch (IOException e) {
@@ -52,6 +48,30 @@ final class PmiConnection {
         } finally {
             if (rank >= 0) {
                 server.left(rank, this);
+            }
+        }
+    }
+
+    /** One that has come while another was answered has begun before that one ends: there is no moment at which nothing seems to be under way. */
+    private void requests(LineReader reader) throws IOException, PmiException {
+        boolean begun = false;
+        try {
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+                if (!begun) {
+                    server.beginRequest();
+                    begun = true;
+                }
+                answer(PmiLine.parse(line), reader);
+                if (reader.hasMore()) {
+                    server.beginRequest();
+                } else {
+                    begun = false;
+                }
+                server.endRequest();
+            }
+        } finally {
+            if (begun) {
+                server.endRequest();
             }
         }
     }
@@ -148,11 +168,17 @@ final class PmiConnection {
         if (own != null) {
             return own;
         }
-        Set<String> wanted = new LinkedHashSet<>(expected);
+        List<String> wanted = new ArrayList<>(expected);
         expected.clear();
-        wanted.add(key);
+        wanted.remove(key);
+        wanted.addFirst(key);
         try {
-            return server.get(wanted).get(key);
+            String value = null;
+            for (int from = 0; from < wanted.size(); from += MOST_ASKED) {
+                Map<String, String> values = server.get(Set.copyOf(wanted.subList(from, Math.min(wanted.size(), from + MOST_ASKED))));
+                value = from == 0 ? values.get(key) : value;
+            }
+            return value;
         } catch (TimeoutException e) {
             Messages.error("PMI: rank " + rank + " asked for the key '" + key + "', and the agents of the other nodes have not answered in time: it gets an error", e);
         } catch (ExecutionException e) {

@@ -31,6 +31,11 @@ public final class LineReader {
         this.limit = limit;
     }
 
+    /** Whether bytes behind the last line have come already: the other side has said more. */
+    public boolean hasMore() throws IOException {
+        return input.available() > 0;
+    }
+
     /**
      * The next line without its end; null at the end of the connection. An unfinished last line is a line, as with
      * {@link java.io.BufferedReader}.

@@ -47,8 +47,8 @@ class LeadCheckpointsTest {
         }
     }
 
-    private LeadCheckpoints checkpoints(Agreement agreement) throws IOException {
-        return new LeadCheckpoints("job", List.of("a", "b"), 2, Map.of(), Settings.load(), new Keeping(directory.resolve("images"), () -> { }, () -> { }), agreement, (writer, stops) -> {
+    private LeadCheckpoints checkpoints(Agreement agreement, Checkpointer.BeforeNumber beforeNumber) {
+        return new LeadCheckpoints("job", List.of("a", "b"), 2, Map.of(), Settings.load(), new Keeping(directory.resolve("images"), beforeNumber, () -> { }), agreement, (writer, stops) -> {
             throw new IllegalStateException("no part was written");
         });
     }
@@ -69,46 +69,33 @@ class LeadCheckpointsTest {
     @Test
     void theEndOfTheJobEndsACheckpointThatTheCoordinatorHasNotHeardOf() throws Exception {
         Silent silent = new Silent();
-        LeadCheckpoints checkpoints = checkpoints(silent);
+        LeadCheckpoints checkpoints = checkpoints(silent, () -> { });
         CompletableFuture<String> taken = CompletableFuture.supplyAsync(() -> checkpoints.take(message -> { }, true));
         silent.asked.await();
-        checkpoints.impossible("it is being ended");
         checkpoints.close();
         assertCutOff(taken);
         assertEquals(List.of(), left());
     }
 
-    /** The same where the coordinator goes a moment before it is asked. */
+    /** The same where the coordinator goes a moment before it is asked: nobody knows of the checkpoint yet when its end comes. */
     @Test
     void aCheckpointThatBeginsBehindTheEndOfTheJobEnds() throws Exception {
         LeadCheckpoints[] checkpoints = new LeadCheckpoints[1];
         CompletableFuture<Void> closed = new CompletableFuture<>();
-        Agreement closing = new Agreement() {
-            @Override
-            public void checkpoint(long number, String order) {
-                Thread.ofVirtual().start(() -> {
-                    try {
-                        checkpoints[0].close();
-                        closed.complete(null);
-                    } catch (InterruptedException e) {
-                        closed.completeExceptionally(e);
-                    }
-                });
-                checkpoints[0].impossible("it is being ended");
-            }
-
-            @Override
-            public void manifest(long number, String failure) {
-                throw new IllegalStateException("no part was written");
-            }
-
-            @Override
-            public Optional<WriteProgress> written(long number) {
-                return Optional.empty();
-            }
-        };
-        checkpoints[0] = checkpoints(closing);
+        Silent silent = new Silent();
+        checkpoints[0] = checkpoints(silent, () -> {
+            checkpoints[0].abandon("it is being ended");
+            Thread.ofVirtual().start(() -> {
+                try {
+                    checkpoints[0].close();
+                    closed.complete(null);
+                } catch (InterruptedException e) {
+                    closed.completeExceptionally(e);
+                }
+            });
+        });
         assertCutOff(CompletableFuture.supplyAsync(() -> checkpoints[0].take(message -> { }, false)));
+        assertEquals(0, silent.asked.getCount(), "it had begun");
         closed.get();
         assertEquals(List.of(), left());
     }

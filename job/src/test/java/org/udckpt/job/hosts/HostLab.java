@@ -132,7 +132,13 @@ public final class HostLab implements AutoCloseable {
     private static void removeOldOnes() {
         for (String namespace : Ip.namespaces()) {
             if (namespace.startsWith(PREFIX) && !isAlive(namespace.substring(PREFIX.length()).split("-")[0])) {
-                Ip.remove(namespace);
+                try {
+                    Ip.remove(namespace);
+                } catch (IllegalStateException e) {
+                    if (Ip.namespaces().contains(namespace)) { // else another lab has removed it
+                        throw e;
+                    }
+                }
             }
         }
     }

@@ -162,6 +162,9 @@ class HostFaultRunsTest {
                 hosts.lab.heal();
             }
             case KILL_LEAD -> {
+                if (!lead.isAlive()) {
+                    return "nothing: the lead had ended before it was to be killed"; // its code counts
+                }
                 lead.destroyForcibly().waitFor();
                 return fault.toString();
             }

@@ -182,9 +182,10 @@ class SeveralHostsTest {
             assertTrue(Files.exists(fast.resolve("ckpt-0002/manifest")), () -> hosts.text("second"));
             assertTrue(Files.exists(slow.resolve("ckpt-0002/manifest")), () -> "the end waits for the copy\n" + hosts.text("second"));
 
-            Process third = hosts.several("third", "restart", "--hosts", hosts.hosts(0, 4), slow.toString());
+            Process third = hosts.several("third", "restart", "--hosts", hosts.hosts(0, 4), slow + "/ckpt-0002");
             hosts.assertEnds(0, "third", third, SECONDS);
             List<String> end = hosts.lines("third");
+            assertTrue(end.getLast().startsWith("checksum"), () -> hosts.text("third"));
             assertEquals(whole.subList(whole.size() - end.size(), whole.size()), end);
             hosts.good();
         }

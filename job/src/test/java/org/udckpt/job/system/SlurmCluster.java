@@ -233,14 +233,17 @@ final class SlurmCluster implements AutoCloseable {
     /** Its jobs first, whose processes nobody else would end. */
     @Override
     public void close() throws Exception {
-        if (daemons.size() > 1) {
-            slurm("scancel", "--user=" + System.getProperty("user.name"));
-            await("the end of all jobs", () -> slurm("squeue", "-h").isEmpty() || !daemons.get(1).isAlive());
-        }
-        for (Process daemon : daemons.reversed()) {
-            daemon.destroy();
-            if (!daemon.waitFor(20, TimeUnit.SECONDS)) {
-                daemon.destroyForcibly().waitFor();
+        try {
+            if (daemons.size() > 1) {
+                slurm("scancel", "--user=" + System.getProperty("user.name"));
+                await("the end of all jobs", () -> slurm("squeue", "-h").isEmpty() || !daemons.get(1).isAlive());
+            }
+        } finally {
+            for (Process daemon : daemons.reversed()) {
+                daemon.destroy();
+                if (!daemon.waitFor(20, TimeUnit.SECONDS)) {
+                    daemon.destroyForcibly().waitFor();
+                }
             }
         }
     }

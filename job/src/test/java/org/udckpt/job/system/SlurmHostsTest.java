@@ -41,12 +41,15 @@ class SlurmHostsTest {
 
     @AfterAll
     static void stopSlurm() throws Exception {
-        if (cluster != null) {
-            cluster.close();
-            SlurmJob.remove(cluster.directory);
-        }
-        if (lab != null) {
-            lab.close();
+        try {
+            if (cluster != null) {
+                cluster.close();
+                SlurmJob.remove(cluster.directory);
+            }
+        } finally {
+            if (lab != null) {
+                lab.close();
+            }
         }
     }
 

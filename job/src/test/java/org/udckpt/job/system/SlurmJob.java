@@ -77,8 +77,9 @@ final class SlurmJob implements AutoCloseable {
         sbatch.environment().put("UDCKPT_RUNTIME", directory.resolve("run").toString());
         sbatch.environment().put("UDCKPT_INTERVAL", "5s");
         sbatch.environment().putAll(cluster.environment());
-        id = cluster.slurm(sbatch);
-        assertTrue(id.matches("\\d+"), id);
+        String said = cluster.slurm(sbatch);
+        assertTrue(said.matches("\\d+"), said);
+        id = said;
         cluster.await("the program's output", () -> lines() > EARLY_LINES || List.of("FAILED", "COMPLETED").contains(field("JobState")));
     }
 

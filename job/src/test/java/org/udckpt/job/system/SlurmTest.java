@@ -63,8 +63,7 @@ class SlurmTest {
             job.submitTurns("--time=10", "--no-requeue");
             job.warn();
             job.assertGoesOn();
-            job.assertSaid("again");
-            job.assertSaid("did not queue job ");
+            job.assertSaid("did not queue job " + job.field("JobId") + " again");
         }
     }
 
