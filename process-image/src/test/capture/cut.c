@@ -22,6 +22,7 @@ int main(int argc, char **argv) {
     volatile uint64_t *array = map(PAGES * 4096, MAP_PRIVATE);
     if (madvise((void *) unforked, 4096, MADV_DONTFORK)) abort();
     for (int page = 0; page < PAGES; page++) array[page * WORDS + page] = 0; /* all of it is there before anyone looks */
+    *forked = *unforked = shared[512] = 0;
     char path[4096], temporary[4200];
     snprintf(path, sizeof path, "%s/ready", argc > 1 ? argv[1] : ".");
     snprintf(temporary, sizeof temporary, "%s.new", path);
