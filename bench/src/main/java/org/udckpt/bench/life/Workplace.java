@@ -83,7 +83,8 @@ public final class Workplace implements AutoCloseable {
     /** What {@link #bare} runs, likewise. */
     public String bareCommand(List<String> words) {
         String variables = environment.entrySet().stream().map(Object::toString).collect(Collectors.joining(" "));
-        return (variables + " " + String.join(" ", words)).strip().replace(place.session().toString(), "SESSION").replace(work.getParent().toString(), "DIR")
+        String whole = (variables + " " + String.join(" ", words)).strip();
+        return cell.workload().supply().withoutPlaces(whole).replace(place.session().toString(), "SESSION").replace(work.getParent().toString(), "DIR")
                 .replace(place.root() + "/", "");
     }
 

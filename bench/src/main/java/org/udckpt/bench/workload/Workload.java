@@ -32,10 +32,23 @@ public record Workload(
      * What the user has to bring.
      *
      * @param brought all of it
-     * @param missing what of it nobody has said the place of
      * @param advice where to get it, how to build it and what to set, in lines
      */
-    public record Supply(List<Brought> brought, List<Brought> missing, List<String> advice) {}
+    public record Supply(List<Brought> brought, List<String> advice) {
+        /** What nobody has said the place of. */
+        public List<Brought> missing() {
+            return brought.stream().filter(one -> one.place().isEmpty()).toList();
+        }
+
+        /** A command without the paths of this machine: each place as its variable. */
+        public String withoutPlaces(String command) {
+            String text = command;
+            for (Brought one : brought) {
+                text = one.place().isPresent() ? text.replace(one.place().get(), "$" + one.variable()) : text;
+            }
+            return text;
+        }
+    }
 
     /** The name, as part of a file's or a job's. */
     public String fileName() {

@@ -105,15 +105,15 @@ final class WorkloadFile {
     }
 
     private Supply supply() {
-        List<Brought> brought = head.all(Key.BROUGHT).stream().map(this::brought).toList();
-        return new Supply(brought, brought.stream().filter(one -> !given.places().containsKey(one.variable())).toList(), head.texts(Key.ADVICE));
+        return new Supply(head.all(Key.BROUGHT).stream().map(this::brought).toList(), head.texts(Key.ADVICE));
     }
 
     private Brought brought(Value value) {
         if (!value.text().matches("[a-z]+ [A-Z_]+")) {
             throw WorkloadError.at(file, value.line(), "what the user brings is written WORD VARIABLE, such as 'path UDCKPT_HPCG', not '" + value.text() + "'");
         }
-        return new Brought(value.words().getFirst(), value.words().getLast());
+        String variable = value.words().getLast();
+        return new Brought(value.words().getFirst(), variable, Optional.ofNullable(given.places().get(variable)).filter(place -> !place.isEmpty()));
     }
 
     private Build build(Section section, String parameter, Supply supply) {
@@ -135,7 +135,7 @@ final class WorkloadFile {
     private String filled(String word, String parameter, Supply supply) {
         String filled = word.replace("{programs}", given.programs().toString()).replace(PARAMETER, parameter);
         for (Brought one : supply.brought()) {
-            filled = given.places().containsKey(one.variable()) ? filled.replace("{" + one.word() + "}", given.places().get(one.variable())) : filled;
+            filled = filled.replace("{" + one.word() + "}", one.place().orElse("{" + one.word() + "}"));
         }
         return filled;
     }

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -132,7 +133,7 @@ class WorkloadsTest {
         assertEquals("heat", bare.name());
         assertEquals("heat of bar.A", bare.title());
         assertEquals(List.of("/opt/heat/bar.A.x", "{input}", "-n", "{ranks}"), bare.builds().get(Mpi.MPICH).command());
-        assertEquals(List.of(new Brought("input", "HEAT_INPUT")), bare.supply().missing());
+        assertEquals(List.of(new Brought("input", "HEAT_INPUT", Optional.empty())), bare.supply().missing());
         assertEquals(List.of("ask for it", "HEAT=..."), bare.supply().advice());
         assertEquals(List.of("it is slow"), bare.known());
         assertEquals(2.5, bare.figure().orElseThrow().in(List.of("rate 1.5", "rate 2.5", "end")).orElseThrow());
@@ -142,6 +143,7 @@ class WorkloadsTest {
         assertEquals("heat-plate.C", plate.fileName());
         assertEquals(List.of("/h/plate.C.x", "/in", "-n", "{ranks}"), plate.builds().get(Mpi.MPICH).command());
         assertTrue(plate.supply().missing().isEmpty());
+        assertEquals("udckpt run -- $HEAT/plate.C.x $HEAT_INPUT", plate.supply().withoutPlaces("udckpt run -- /h/plate.C.x /in"));
 
         assertTrue(assertThrows(WorkloadError.class, () -> read(text, "heat:ring.A", Map.of())).getMessage().contains("has to match '(bar|plate)"));
         assertTrue(assertThrows(WorkloadError.class, () -> read(GOOD, "heat:bar.A", Map.of())).getMessage().contains("heat has no parameter"));

@@ -91,7 +91,7 @@ class SlurmHostsTest {
             assertEquals(Map.of("n1", 2, "n2", 1), ranks());
             job.warn();
             job.awaitTurn();
-            assertEquals("ranks 0 and 1 on n1, rank 2 on n2", job.placed());
+            assertEquals("ranks 0 to 1 on n1, rank 2 on n2", job.placed());
             awaitRanks(Map.of("n1", 2, "n2", 1), job);
             job.assertEnds();
         }
@@ -161,6 +161,7 @@ class SlurmHostsTest {
             job.update("numnodes=2");
             job.slurm("scontrol", "release");
             job.awaitTurn();
+            assertEquals("2", job.field("NumNodes"));
             awaitRanks(Map.of(job.field("BatchHost"), 2), job);
             job.assertSaid("the allocation's other nodes have none of them");
             job.assertGoesOn();
