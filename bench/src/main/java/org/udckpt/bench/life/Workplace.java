@@ -100,6 +100,11 @@ public final class Workplace implements AutoCloseable {
         return cell.id() + "-" + life;
     }
 
+    /** The directory that the application runs in. */
+    public Path work() {
+        return work;
+    }
+
     /** That of the directory. */
     public String name() {
         return work.getParent().getFileName().toString();

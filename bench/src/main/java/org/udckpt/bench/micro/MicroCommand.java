@@ -56,7 +56,7 @@ public final class MicroCommand implements Callable<Integer> {
             isWorse |= compare(lines, directory.resolve("overhead.txt"), InstructionCounts::of);
         }
         if (parts.contains(Part.FABRIC)) {
-            isWorse |= compare(printed("fabric", quick ? "1" : "5"), directory.resolve("fabric.txt"), FabricScores::of);
+            isWorse |= compare(printed("fabric", quick ? "2" : "5"), directory.resolve("fabric.txt"), FabricScores::of);
         }
         return isWorse ? WORSE : ExitCode.DONE.value();
     }

@@ -13,7 +13,7 @@ import org.udckpt.bench.measured.Row;
 final class Results {
     static final String NATIVE = "native";
     static final String PEER_NATIVE = "native over tcp";
-    private static final String RESTARTED = "restarted", PEER = "dmtcp";
+    private static final String RESTARTED = "restarted", PEER = "dmtcp", PEER_RESTARTED = "dmtcp restarted";
     private final List<Row.Fact> facts = new ArrayList<>();
     private final List<Row.Run> runs = new ArrayList<>();
     private final List<Row.Checkpoint> checkpoints = new ArrayList<>();
@@ -54,7 +54,7 @@ final class Results {
     /** Those that are compared with a native run: without restarts, whose time has work in it that was done twice. */
     Set<String> modes() {
         Set<String> modes = new LinkedHashSet<>();
-        Set<String> others = Set.of(NATIVE, PEER_NATIVE, RESTARTED);
+        Set<String> others = Set.of(NATIVE, PEER_NATIVE, RESTARTED, PEER_RESTARTED);
         runs.stream().map(Row.Run::mode).filter(mode -> !others.contains(mode)).sorted(ModeOrder.INSTANCE).forEach(modes::add);
         return modes;
     }
@@ -104,11 +104,27 @@ final class Results {
     }
 
     List<Row.Restart> restarts(Subject subject) {
-        return runs(subject, RESTARTED).values().stream().flatMap(run -> restarts.stream().filter(one -> one.trial().equals(run.trial()))).toList();
+        return restarts(subject, RESTARTED);
     }
 
-    /** All checkpoints of right runs of a subject. */
+    List<Row.Restart> peerRestarts(Subject subject) {
+        return restarts(subject, PEER_RESTARTED);
+    }
+
+    private List<Row.Restart> restarts(Subject subject, String mode) {
+        return runs(subject, mode).values().stream().flatMap(run -> restarts.stream().filter(one -> one.trial().equals(run.trial()))).toList();
+    }
+
+    /** All checkpoints by udckpt of right runs of a subject. */
     List<Row.Checkpoint> checkpoints(Subject subject) {
-        return runs.stream().filter(run -> run.right() && Subject.of(run).equals(subject)).flatMap(run -> checkpoints(run).stream()).toList();
+        return checkpoints(subject, false);
+    }
+
+    List<Row.Checkpoint> peerCheckpoints(Subject subject) {
+        return checkpoints(subject, true);
+    }
+
+    private List<Row.Checkpoint> checkpoints(Subject subject, boolean isPeer) {
+        return runs.stream().filter(run -> run.right() && run.mode().startsWith(PEER) == isPeer && Subject.of(run).equals(subject)).flatMap(run -> checkpoints(run).stream()).toList();
     }
 }

@@ -76,7 +76,7 @@ final class Laboratory {
     private static Map<String, String> environment(Mode mode) {
         return switch (mode) {
             case Mode.Native _ -> Map.of("UDCKPT_VIRTUALIZE", "0");
-            case Mode.Peer _, Mode.PeerNative _ -> Map.of("UCX_TLS", "tcp,self");
+            case Mode.Peer _, Mode.PeerRestarted _, Mode.PeerNative _ -> Dmtcp.ENVIRONMENT;
             case Mode.Preloaded _, Mode.Every _, Mode.Restarted _ -> Map.of();
         };
     }
@@ -91,6 +91,7 @@ final class Laboratory {
             case Mode.Restarted _ -> new RestartRunner(trial.cell(), options, experience.shortest(trial.cell()), attempt);
             case Mode.PeerNative _ -> new BareRunner(bare, place.limit());
             case Mode.Peer peer -> new BareRunner(Dmtcp.launch(peer.interval(), bare), place.limit());
+            case Mode.PeerRestarted _ -> new DmtcpRestartRunner(trial.cell(), bare, experience.shortest(trial.cell()), attempt, place.limit());
         };
     }
 

@@ -48,6 +48,14 @@ sealed interface Mode {
         }
     }
 
+    /** A checkpoint by DMTCP after about a quarter of its time, the end of all processes, a restart. */
+    record PeerRestarted() implements Mode {
+        @Override
+        public String word() {
+            return PEER + " " + RESTARTED;
+        }
+    }
+
     /** What DMTCP's runs are compared with: over TCP, by the MPI library's own launcher. */
     record PeerNative() implements Mode {
         @Override

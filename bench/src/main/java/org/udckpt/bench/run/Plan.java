@@ -25,8 +25,8 @@ record Plan(List<Cell> cells, List<Mode> modes, int warmUps, int repeats, long s
         }
         for (int repeat = 1; repeat <= repeats; repeat++) {
             for (Cell cell : shuffled(cells, random)) {
-                List<Mode> order = new ArrayList<>(shuffled(modes.stream().filter(mode -> !(mode instanceof Mode.Restarted)).toList(), random));
-                modes.stream().filter(Mode.Restarted.class::isInstance).forEach(order::add);
+                List<Mode> order = new ArrayList<>(shuffled(modes.stream().filter(mode -> !isRestarted(mode)).toList(), random));
+                modes.stream().filter(Plan::isRestarted).forEach(order::add);
                 if (repeat == 1 && warmUps == 0) {
                     order.remove(modes.getFirst());
                     order.addFirst(modes.getFirst());
@@ -37,6 +37,11 @@ record Plan(List<Cell> cells, List<Mode> modes, int warmUps, int repeats, long s
             }
         }
         return trials;
+    }
+
+    /** These come last in a pair: where their checkpoints are to be depends on how long the others took. */
+    private static boolean isRestarted(Mode mode) {
+        return mode instanceof Mode.Restarted || mode instanceof Mode.PeerRestarted;
     }
 
     private static <T> List<T> shuffled(List<T> all, Random random) {

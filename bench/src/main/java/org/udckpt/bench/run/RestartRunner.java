@@ -20,7 +20,7 @@ import org.udckpt.bench.measured.Row;
  * @param attempt each one halves the time before the checkpoint
  */
 record RestartRunner(Cell cell, List<String> options, Optional<Duration> whole, int attempt) implements Runner {
-    private static final Duration UNKNOWN = Duration.ofSeconds(6);
+    static final Duration UNKNOWN = Duration.ofSeconds(6);
 
     @Override
     public Outcome of(Workplace workplace) throws Ended, IOException, InterruptedException {

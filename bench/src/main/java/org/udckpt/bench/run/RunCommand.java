@@ -155,6 +155,9 @@ public final class RunCommand implements Callable<Integer> {
             modes.add(new Mode.PeerNative());
             modes.add(new Mode.Peer(Duration.ZERO));
             times.forEach(time -> modes.add(new Mode.Peer(time)));
+            if (ways.contains(Way.RESTARTED)) {
+                modes.add(new Mode.PeerRestarted());
+            }
         }
         return modes;
     }
