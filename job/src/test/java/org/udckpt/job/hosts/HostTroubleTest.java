@@ -79,6 +79,12 @@ class HostTroubleTest {
         assertTrue(seen.answers() == 100 && seen.different() == 100 && seen.overtaken() == 0, seen::toString);
     }
 
+    /** Of one in trouble, each way that its frames come late: netem lets them overtake each other then. */
+    private void assertComplete(int from, int to) throws Exception {
+        Seen seen = ask(from, to, 100);
+        assertTrue(seen.answers() == 100 && seen.different() == 100, seen::toString);
+    }
+
     private static void assertBetween(double least, double value, double most, Seen seen) {
         assertTrue(least <= value && value <= most, () -> value + " is not between " + least + " and " + most + ": " + seen);
     }
@@ -122,12 +128,12 @@ class HostTroubleTest {
         assertTrue(mixed.overtaken() > 0.3 * MANY, mixed::toString);
     }
 
-    /** A thousand at once: those of 0.3 s pass a line of 2 Mbit/s, about 72, and what finds room while the rest comes. */
+    /** A thousand at once: those of 0.3 s pass a line of 2 Mbit/s, about 72 by the wire and 50 by netem, which counts full frames; and what finds room while the rest comes. */
     @Test
     void thereIsNoMoreRoomThanTheRate() throws Exception {
         lab.trouble(lab.host(2), new Trouble(Duration.ZERO, Duration.ZERO, 0, 0, 0, 2_000_000));
         Seen seen = ask(1, 2, MANY, 0);
-        assertBetween(60, seen.different(), 400, seen);
+        assertBetween(50, seen.different(), 400, seen);
         assertTrue(seen.median() > 80_000, seen::toString); // they wait for those before them
     }
 
@@ -138,14 +144,15 @@ class HostTroubleTest {
         new java.util.Random(4711).nextBytes(bytes);
         Files.write(lab.host(1).directory().resolve("sent"), bytes);
         lab.trouble(lab.host(2), new Trouble(Duration.ofMillis(5), Duration.ofMillis(2), 0.5, 0.5, 1, 0));
-        String serve = "import socket; s = socket.create_server(('', 7008)); open('listening', 'w').close(); c = s.accept()[0]; open('got', 'wb').write(c.makefile('rb').read())";
-        String send = "import socket; c = socket.create_connection(('" + lab.host(2).address() + "', 7008)); c.sendall(open('sent', 'rb').read())";
-        Process server = lab.host(2).command("python3", "-c", serve).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        String serve = "use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalPort => 7008, Listen => 1) or die $!; open(my $l, '>', 'listening'); my $c = $s->accept;"
+                + "open(my $f, '>:raw', 'got'); print $f $_ while sysread($c, $_, 65536)";
+        String send = "use IO::Socket::INET; my $c = IO::Socket::INET->new(PeerAddr => '" + lab.host(2).address() + ":7008') or die $!; open(my $f, '<:raw', 'sent'); local $/; print {$c} <$f>";
+        Process server = lab.host(2).command("perl", "-e", serve).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         while (!Files.exists(lab.host(2).directory().resolve("listening"))) {
             assertTrue(server.isAlive());
             Thread.sleep(20);
         }
-        assertEquals(0, lab.host(1).command("python3", "-c", send).redirectError(ProcessBuilder.Redirect.INHERIT).start().waitFor());
+        assertEquals(0, lab.host(1).command("perl", "-e", send).redirectError(ProcessBuilder.Redirect.INHERIT).start().waitFor());
         assertEquals(0, server.waitFor());
         assertEquals(-1, Files.mismatch(lab.host(1).directory().resolve("sent"), lab.host(2).directory().resolve("got")));
         lab.calm();
@@ -168,20 +175,20 @@ class HostTroubleTest {
     void partitionsPartBothWaysAndHeal() throws Exception {
         lab.trouble(lab.host(2), Trouble.late(Duration.ofMillis(5), Duration.ofMillis(1))); // what is wrong with a cable stays with it
         lab.partition(Set.of(2, 3));
-        assertWell(2, 3);
+        assertComplete(2, 3);
         assertWell(1, 4);
         assertParted(1, 2);
         assertParted(3, 4);
         lab.heal();
-        assertWell(1, 2);
+        assertComplete(1, 2);
         assertTrue(ask(1, 2, 50).fastest() > 8_000);
 
         lab.isolate(Set.of(2, 3));
         assertParted(2, 3);
-        assertWell(1, 2);
+        assertComplete(1, 2);
         assertWell(3, 4);
         lab.heal();
-        assertWell(2, 3);
+        assertComplete(2, 3);
         lab.calm();
     }
 
