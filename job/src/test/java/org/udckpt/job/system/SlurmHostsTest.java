@@ -158,7 +158,7 @@ class SlurmHostsTest {
             job.awaitCheckpoint();
             job.slurm("scontrol", "requeuehold");
             cluster.await("the end of the turn", () -> job.field("JobState").equals("PENDING"));
-            job.update("numnodes=2");
+            job.update("numnodes=2-2");
             job.slurm("scontrol", "release");
             job.awaitTurn();
             assertEquals("2", job.field("NumNodes"));
