@@ -63,10 +63,22 @@ class BenchRunTest {
         assertEquals(runs.size(), RowFile.read(out.resolve("results.arrow")).stream().filter(Row.Run.class::isInstance).count());
         assertFalse(Files.exists(out.resolve("work")), "nothing is left of runs that are right");
 
+        List<String> facts = RowFile.read(out.resolve("results.arrow")).stream().filter(Row.Fact.class::isInstance).map(row -> ((Row.Fact) row).name()).toList();
+        assertTrue(facts.containsAll(List.of("begun", "resumed", "ended")), facts::toString);
+
         errors(0, Map.of(), "report", out.toString());
         String page = Files.readString(out.resolve("report.md"));
         assertTrue(page.contains("All 4 runs came to the right result.") && page.contains("## Restarts") && page.contains("(stop-phases.svg)"), page);
         assertTrue(Files.readString(out.resolve("report.html")).contains("<svg"));
+    }
+
+    @Test
+    void workloadsSayWhatTheyAre() throws Exception {
+        try (Command command = bench(Map.of("UDCKPT_COMD", "/bin/true"), "run", "--list", "stencil", "comd", "hpcg")) {
+            assertEquals(0, command.await(LIMIT), command::describe);
+            String said = String.join("\n", command.output().allLines());
+            assertTrue(said.matches("(?s)stencil: conjugate gradients .*; 2 ranks \\(possible: 1-64\\).*stencil_cg --grid 16 .*is here\ncomd: .*; long\n.*/bin/true -i .*is here\nhpcg: .*set UDCKPT_HPCG.*https://.*"), said);
+        }
     }
 
     @Test
@@ -75,7 +87,9 @@ class BenchRunTest {
         String missing = String.join("\n", errors(66, Map.of(), "run", "hpcg", "--out", out));
         assertTrue(missing.contains("set UDCKPT_HPCG") && missing.contains("https://www.hpcg-benchmark.org"), missing);
         String wrong = String.join("\n", errors(66, Map.of("UDCKPT_NPB", "/nowhere"), "run", "npb:cg.S", "--out", out));
-        assertTrue(wrong.contains("/nowhere/cg.S.x is not there") && wrong.contains("check UDCKPT_NPB"), wrong);
+        assertTrue(wrong.contains("npb:cg.S: /nowhere is not there") && wrong.contains("check UDCKPT_NPB"), wrong);
+        String input = String.join("\n", errors(66, Map.of(), "run", "namd", "--path", "UDCKPT_NAMD=/bin/true", "--path", "UDCKPT_NAMD_INPUT=none.namd/x", "--out", out));
+        assertTrue(input.contains("none.namd/x is not there; check UDCKPT_NAMD and UDCKPT_NAMD_INPUT"), input);
         String peer = String.join("\n", errors(66, Map.of("PATH", "/usr/bin:/bin"), "run", "stencil", "--peer", "dmtcp", "--out", out));
         assertTrue(peer.contains("no dmtcp_launch in PATH"), peer);
         assertTrue(String.join("\n", errors(64, Map.of(), "run", "stencli", "--out", out)).contains("no application 'stencli'"));

@@ -1,9 +1,11 @@
 package org.udckpt.bench.life;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -34,7 +36,12 @@ public record Cell(Workload workload, Launcher launcher, Transport transport, in
 
     /** Whether all programs are there that it needs. */
     public boolean isInstalled() {
-        return workload.supply().missing().isEmpty() && launcher.isThere() && Programs.isThere(program());
+        return workload.supply().missing().isEmpty() && absent().isEmpty() && launcher.isThere() && Programs.isThere(program());
+    }
+
+    /** What the user has brought to a place where nothing is. */
+    private Optional<Brought> absent() {
+        return workload.supply().brought().stream().filter(one -> one.place().filter(place -> place.contains("/") && !Files.exists(Path.of(place))).isPresent()).findFirst();
     }
 
     /** What is missing, and what to do about it. */
@@ -42,7 +49,7 @@ public record Cell(Workload workload, Launcher launcher, Transport transport, in
         String name = workload.name() + ": ";
         List<Brought> brought = workload.supply().brought();
         if (!brought.isEmpty() && launcher.isThere()) {
-            String which = workload.supply().missing().isEmpty() ? program() + " is not there, or not a program; check "
+            String which = absent().isPresent() ? absent().get().place().orElseThrow() + " is not there; check " : workload.supply().missing().isEmpty() ? program() + " is not there, or not a program; check "
                     : "nothing says where its " + words(workload.supply().missing(), Brought::word) + " is; set ";
             return name + which + words(brought, Brought::variable) + ", or give --path " + brought.getFirst().variable() + "=...\n  "
                     + String.join("\n  ", workload.supply().advice());

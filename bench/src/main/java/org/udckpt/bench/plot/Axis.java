@@ -15,6 +15,7 @@ import java.util.function.DoubleFunction;
  */
 public record Axis(String title, boolean logarithmic, double low, double high, DoubleFunction<String> label) {
     private static final int STEPS = 5;
+    private static final double FEW_DECADES = 100;
 
     public Axis {
         if (!(low < high) || logarithmic && !(low > 0)) {
@@ -56,14 +57,28 @@ public record Axis(String title, boolean logarithmic, double low, double high, D
     List<Double> ticks() {
         List<Double> ticks = new ArrayList<>();
         if (logarithmic) {
-            for (double at = low; at <= high * 1.0001; at *= 10) {
-                ticks.add(at);
+            double[] parts = high / low > FEW_DECADES ? new double[] {1} : new double[] {1, 2, 5};
+            for (double decade = low; decade <= high * 1.0001; decade *= 10) {
+                for (double part : parts) {
+                    if (decade * part <= high * 1.0001) {
+                        ticks.add(decade * part);
+                    }
+                }
             }
         } else {
-            for (int i = 0; i <= STEPS; i++) {
-                ticks.add(low + i * (high - low) / STEPS);
+            double step = step();
+            for (double i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
+                ticks.add(i * step + 0.0); // no -0
             }
         }
         return ticks;
+    }
+
+    /** 1, 2 or 5 times a power of ten, so that there are about as many as wanted. */
+    private double step() {
+        double wanted = (high - low) / STEPS;
+        double decade = Math.pow(10, Math.floor(Math.log10(wanted)));
+        double part = wanted / decade;
+        return decade * (part < 1.5 ? 1 : part < 3.5 ? 2 : part < 7.5 ? 5 : 10);
     }
 }

@@ -3,7 +3,6 @@ package org.udckpt.bench.plot;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.DoubleFunction;
-import java.util.stream.Stream;
 
 /** Horizontal bars: of each row one bar for each series, side by side with its spread, or one behind the other. */
 public final class BarPlot {
@@ -61,6 +60,7 @@ public final class BarPlot {
             canvas.line(x(axis, tick), TOP, x(axis, tick), height - BOTTOM);
             canvas.text(x(axis, tick), height - BOTTOM + 18, "middle", label.apply(tick), "");
         }
+        canvas.path("M%s %dV%d".formatted(Canvas.number(x(axis, 0)), TOP, height - BOTTOM), "#888", "");
         canvas.text((LEFT + WIDTH - RIGHT) / 2.0, height - 14, "middle", unit, "");
         for (int i = 0; i < rows.size(); i++) {
             draw(canvas, axis, rows.get(i), TOP + GAP / 2 + i * rowHeight);
@@ -72,15 +72,24 @@ public final class BarPlot {
         return canvas.end();
     }
 
+    /** All bars, and of their spreads as much as they are wide in all: one that is wider leaves the plot, so that it hides nobody else. */
     private Axis axis() {
-        double[] ends = rows.stream().flatMap(row -> stacked ? Stream.of(row.bars.stream().filter(bar -> bar != null).mapToDouble(Bar::value).sum())
-                : row.bars.stream().filter(bar -> bar != null).flatMap(bar -> Stream.of(bar.low, bar.high, bar.value))).mapToDouble(Double::doubleValue).toArray();
         double low = 0;
         double high = 0;
-        for (double end : ends) {
-            low = Math.min(low, end);
-            high = Math.max(high, end);
+        double lowest = 0;
+        double highest = 0;
+        for (Row row : rows) {
+            List<Bar> bars = row.bars.stream().filter(bar -> bar != null).toList();
+            for (Bar bar : stacked ? List.of(Bar.of(bars.stream().mapToDouble(Bar::value).sum())) : bars) {
+                low = Math.min(low, bar.value);
+                high = Math.max(high, bar.value);
+                lowest = Math.min(lowest, bar.low);
+                highest = Math.max(highest, bar.high);
+            }
         }
+        double room = high - low;
+        low = Math.max(lowest, low - room);
+        high = Math.min(highest, high + room);
         return new Axis(unit, false, low, high > low ? high : low + 1, label);
     }
 
@@ -95,7 +104,8 @@ public final class BarPlot {
                 double left = x(axis, Math.min(from, from + bar.value));
                 canvas.bar(left, y + 1, Math.max(x(axis, Math.max(from, from + bar.value)) - left, 0.5), THICK - 2, Canvas.colour(i));
                 if (bar.low < bar.high) {
-                    canvas.path("M%s %sH%s".formatted(Canvas.number(x(axis, bar.low)), Canvas.number(y + THICK / 2.0), Canvas.number(x(axis, bar.high))), "#444", "");
+                    canvas.path("M%s %sH%s".formatted(Canvas.number(x(axis, Math.max(bar.low, axis.low()))), Canvas.number(y + THICK / 2.0),
+                            Canvas.number(x(axis, Math.min(bar.high, axis.high())))), "#444", "");
                 }
                 from = stacked ? from + bar.value : 0;
             }

@@ -18,8 +18,22 @@ final class Canvas {
         return COLOURS[i % COLOURS.length];
     }
 
-    void mark(double x, double y, String colour) {
-        svg.append("<circle cx=\"%s\" cy=\"%s\" r=\"4.5\" fill=\"%s\"/>%n".formatted(number(x), number(y), colour));
+    /** Of a mark: where colours come again, they have another. */
+    enum Shape { CIRCLE, SQUARE, TRIANGLE, DIAMOND }
+
+    /** Of the i-th thing that is drawn. */
+    static Shape shape(int i) {
+        return Shape.values()[i / COLOURS.length % Shape.values().length];
+    }
+
+    void mark(double x, double y, String colour, Shape shape) {
+        String path = switch (shape) {
+            case CIRCLE -> "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0";
+            case SQUARE -> "m-4 -4h8v8h-8z";
+            case TRIANGLE -> "m0 -5l5 9h-10z";
+            case DIAMOND -> "m0 -5.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z";
+        };
+        svg.append("<path d=\"M%s %s%s\" fill=\"%s\"/>%n".formatted(number(x), number(y), path, colour));
     }
 
     /** A line of a grid. */

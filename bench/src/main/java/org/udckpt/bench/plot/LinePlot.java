@@ -5,7 +5,7 @@ import java.util.List;
 
 /** Lines over one axis, with marks where a value is known. */
 public final class LinePlot {
-    private static final int WIDTH = 860, HEIGHT = 520, LEFT = 90, RIGHT = 250, TOP = 50, BOTTOM = 60;
+    private static final int WIDTH = 980, HEIGHT = 520, LEFT = 90, RIGHT = 370, TOP = 50, BOTTOM = 60;
     private static final String[] DASHES = {"", "7 4", "2 3", "9 3 2 3"};
 
     private record Line(String name, double[] x, double[] y, boolean joined) {}
@@ -39,7 +39,7 @@ public final class LinePlot {
         svg.text(LEFT, TOP - 22, "start", title, "font-size=\"16\"");
         grid(svg);
         for (int i = 0; i < lines.size(); i++) {
-            draw(svg, lines.get(i), Canvas.colour(i), DASHES[i % DASHES.length], TOP + 8 + 22 * i);
+            draw(svg, lines.get(i), Canvas.colour(i), Canvas.shape(i), DASHES[i % DASHES.length], TOP + 8 + 22 * i);
         }
         return svg.end();
     }
@@ -57,7 +57,7 @@ public final class LinePlot {
         svg.text(0, 0, "middle", vertical.title(), "transform=\"translate(18 %d) rotate(-90)\"".formatted((TOP + HEIGHT - BOTTOM) / 2));
     }
 
-    private void draw(Canvas svg, Line line, String colour, String dashes, int legend) {
+    private void draw(Canvas svg, Line line, String colour, Canvas.Shape shape, String dashes, int legend) {
         StringBuilder path = new StringBuilder();
         boolean inside = false;
         for (int i = 0; i < line.x.length; i++) {
@@ -69,7 +69,7 @@ public final class LinePlot {
                 path.append(inside ? "L" : "M").append(Canvas.number(x(line.x[i]))).append(' ').append(Canvas.number(y(line.y[i])));
                 inside = true;
             } else {
-                svg.mark(x(line.x[i]), y(line.y[i]), colour);
+                svg.mark(x(line.x[i]), y(line.y[i]), colour, shape);
             }
         }
         if (!path.isEmpty()) {
@@ -79,7 +79,7 @@ public final class LinePlot {
         if (line.joined) {
             svg.path("M%d %dh28".formatted(at, legend), colour, dashes);
         } else {
-            svg.mark(at + 14, legend, colour);
+            svg.mark(at + 14, legend, colour, shape);
         }
         svg.text(at + 36, legend + 4, "start", line.name, "");
     }

@@ -23,14 +23,14 @@ final class CheckpointSection {
 
     static Section of(Results results) {
         List<List<String>> table = new ArrayList<>();
-        table.add(List.of("workload", "memory, MiB", "memory of a rank, MiB", "stored, MiB", "stop, ms", "write, s", "rate, MiB/s of memory"));
+        table.add(List.of("workload", "memory, MiB", "memory of a rank, MiB", "stored, MiB", "stop, ms", "write, s", "rate, MiB/s stored"));
         for (Subject subject : results.subjects()) {
             List<Row.Checkpoint> all = results.checkpoints(subject);
             if (!all.isEmpty()) {
                 table.add(List.of(subject.title(), spread(all, Row.Checkpoint::bytes, Words::mebibytes),
                         spread(all, one -> (double) one.bytes() / subject.ranks(), Words::mebibytes), spread(all, Row.Checkpoint::stored, Words::mebibytes),
                         spread(all, Row.Checkpoint::stopNs, Words::milliseconds), spread(all, one -> one.writeNs() / 1e9, Words::seconds),
-                        spread(all, one -> one.bytes() / (one.writeNs() / 1e9), Words::mebibytes)));
+                        spread(all, one -> one.stored() / (one.writeNs() / 1e9), Words::mebibytes)));
             }
         }
         return Section.table("Checkpoints", TEXT, table, new Section.Plot("checkpoint-time", plot(results)));
@@ -43,6 +43,7 @@ final class CheckpointSection {
     private static String plot(Results results) {
         Map<String, List<Row.Checkpoint>> byWorkload = results.subjects().stream().collect(Collectors.groupingBy(Subject::workload, TreeMap::new,
                 Collectors.flatMapping(subject -> results.checkpoints(subject).stream(), Collectors.toList())));
+        byWorkload.values().removeIf(List::isEmpty);
         List<Row.Checkpoint> all = byWorkload.values().stream().flatMap(List::stream).toList();
         LinePlot plot = new LinePlot("Checkpoint time against memory", Axis.around("memory", true, Quantity::bytes, bytes(all, Published.PETASCALE_BYTES)),
                 Axis.around("stop and write", true, Quantity::time, seconds(all, Published.PETASCALE_SECONDS)));

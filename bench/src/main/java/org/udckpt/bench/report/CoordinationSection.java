@@ -23,19 +23,28 @@ final class CoordinationSection {
 
     /** @param file of {@code bench/scale --results} */
     static Section of(Path file) throws IOException {
-        Map<String, TreeMap<Double, Double>> byNetwork = new LinkedHashMap<>();
+        Map<String, TreeMap<Double, Double>> byNetwork = new LinkedHashMap<>(); // and by ranks of a node
         List<String> lines = Files.readAllLines(file);
         List<String> header = Arrays.asList(lines.getFirst().split(",", -1));
         for (String line : lines.subList(1, lines.size())) {
             String[] cells = line.split(",", -1);
             double sum = PARTS.stream().mapToDouble(part -> number(file, header, cells, part)).sum();
-            byNetwork.computeIfAbsent(cells[column(file, header, "network")], _ -> new TreeMap<>()).put(number(file, header, cells, "ranks"), sum / 1e9);
+            String network = cells[column(file, header, "network")] + ", " + cells[column(file, header, "ranks_per_node")] + " a node";
+            byNetwork.computeIfAbsent(network, _ -> new TreeMap<>()).put(number(file, header, cells, "ranks"), sum / 1e9);
         }
         double[] ranks = byNetwork.values().stream().flatMap(one -> one.keySet().stream()).mapToDouble(Double::doubleValue).toArray();
         double[] seconds = byNetwork.values().stream().flatMap(one -> one.values().stream()).mapToDouble(Double::doubleValue).toArray();
         LinePlot plot = new LinePlot("Coordination of a checkpoint, on top of the nodes' own work", Axis.around("ranks", true, value -> "%,.0f".formatted(value), ranks),
                 Axis.around("time", false, Quantity::time, seconds));
-        byNetwork.forEach((network, times) -> plot.line(network, doubles(times.keySet()), doubles(times.values())));
+        byNetwork.forEach((network, times) -> {
+            double[] at = doubles(times.keySet());
+            double[] took = doubles(times.values());
+            if (at.length == 1) {
+                plot.points(network, at, took);
+            } else {
+                plot.line(network, at, took);
+            }
+        });
         return new Section("Coordination time against ranks", List.of("The real code of the agents over a network and with ranks that are simulated (bench/scale): "
                 + "agreement (suspend, drain in two rounds, snapshot) and resume."), List.of(), List.of(new Section.Plot("coordination", plot.svg())));
     }

@@ -17,14 +17,14 @@ final class IntervalSection {
                 new Axis("overhead", false, 0, highest(results, modes), Words::percent));
         int drawn = 0;
         for (Subject subject : results.subjects()) {
-            double[] medians = modes.stream().mapToDouble(mode -> median(results.overheads(subject, mode))).toArray();
+            double[] medians = modes.stream().mapToDouble(mode -> results.taken(subject, mode) == 0 ? Double.NaN : median(results.overheads(subject, mode))).toArray();
             if (Arrays.stream(medians).anyMatch(Double::isFinite)) {
                 plot.points(subject.title(), seconds, medians);
                 drawn++;
             }
         }
         plot.points("GROMACS, 2006", new double[] {Published.MVAPICH2_INTERVAL}, new double[] {Published.MVAPICH2_OVERHEAD});
-        String text = "Medians of the table above, those below zero drawn at zero; beside them " + Published.MVAPICH2 + ".";
+        String text = "Medians of the table above, of runs that took a checkpoint at all, those below zero drawn at zero; beside them " + Published.MVAPICH2 + ".";
         return new Section("Overhead against interval", List.of(text), List.of(),
                 drawn == 0 ? List.of() : List.of(new Section.Plot("interval", plot.svg())));
     }

@@ -10,7 +10,7 @@ import org.udckpt.bench.plot.BarPlot.Bar;
 /** How much longer applications run with the library and with checkpoints. */
 final class OverheadSection {
     private static final String TEXT = "Run time against the native run of the same pair (by the application's own rating where it has one): median (least..most, pairs). "
-            + "Native is the same soft fabric without virtualization, under udckpt run; on a real device, the MPI library's own launcher without udckpt. "
+            + "Native is the same soft fabric without virtualization, under udckpt run; on a real device, the MPI library's own launcher without udckpt; DMTCP's runs are compared with those over TCP. "
             + "In square brackets: checkpoints that such a run took, in the median; 0: it ended before the first was due. "
             + "Published: " + Published.PETASCALE + "; " + Published.MVAPICH2 + ".";
 
@@ -19,12 +19,16 @@ final class OverheadSection {
     static Section of(Results results) {
         List<String> modes = List.copyOf(results.modes());
         List<List<String>> table = new ArrayList<>();
-        List<String> header = new ArrayList<>(List.of("workload", "native, s"));
+        boolean hasPeer = results.runs().stream().anyMatch(run -> run.mode().equals(Results.PEER_NATIVE));
+        List<String> header = new ArrayList<>(hasPeer ? List.of("workload", "native, s", Results.PEER_NATIVE + ", s") : List.of("workload", "native, s"));
         header.addAll(modes);
         table.add(header);
         BarPlot plot = new BarPlot("Run-time overhead against native", "overhead; the line is the spread", false, modes, Words::percent);
         for (Subject subject : results.subjects()) {
             List<String> row = new ArrayList<>(List.of(subject.title(), Words.spread(seconds(results.runs(subject, Results.NATIVE)), Words::seconds)));
+            if (hasPeer) {
+                row.add(Words.spread(seconds(results.runs(subject, Results.PEER_NATIVE)), Words::seconds));
+            }
             List<Bar> bars = new ArrayList<>();
             for (String mode : modes) {
                 List<Double> overheads = results.overheads(subject, mode);
@@ -42,8 +46,7 @@ final class OverheadSection {
     }
 
     private static String taken(Results results, Subject subject, String mode) {
-        List<Double> counts = results.runs(subject, mode).values().stream().map(run -> (double) results.checkpoints(run).size()).toList();
-        return counts.isEmpty() || !mode.startsWith("every ") ? "" : " [%.0f]".formatted(Sample.of(counts).median());
+        return results.runs(subject, mode).isEmpty() || !mode.startsWith("every ") ? "" : " [%.0f]".formatted(results.taken(subject, mode));
     }
 
     private static Bar bar(Sample sample) {

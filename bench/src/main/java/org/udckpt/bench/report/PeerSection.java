@@ -16,11 +16,11 @@ final class PeerSection {
             List<Row.Checkpoint> peers = results.peerCheckpoints(subject);
             if (!peers.isEmpty()) {
                 table.add(row(subject, "DMTCP", peers, Row.Checkpoint::stopNs, results.peerRestarts(subject)));
-                table.add(row(subject, "udckpt", results.checkpoints(subject), one -> one.stopNs() + one.writeNs(), results.restarts(subject)));
+                table.add(row(subject, "udckpt", results.wholeCheckpoints(subject), one -> one.stopNs() + one.writeNs(), results.restarts(subject)));
             }
         }
         return Section.table("Beside DMTCP", "Median (least..most, number). DMTCP over TCP, without compression; its processes stand until their images are written, "
-                + "for which it waits for no fsync (4.2). udckpt over the soft fabric: the write goes on beside the job, and its end is that of the last fsync.", table);
+                + "for which it waits for no fsync (4.2). udckpt over the soft fabric: the write goes on beside the job, and its end is that of the last fsync; the first checkpoint of each restarted run.", table);
     }
 
     private static List<String> row(Subject subject, String by, List<Row.Checkpoint> checkpoints, ToDoubleFunction<Row.Checkpoint> written, List<Row.Restart> restarts) {

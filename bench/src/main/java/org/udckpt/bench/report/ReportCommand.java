@@ -38,6 +38,10 @@ public final class ReportCommand implements Callable<Integer> {
         if (results.runs().isEmpty()) {
             throw new Failure(ExitCode.NOT_FOUND, "there are no runs in " + files);
         }
+        if (!results.mixed().isEmpty()) {
+            throw new Failure(ExitCode.USAGE, "these were measured by different commands in different runs, which one page cannot compare: " + String.join("; ", results.mixed())
+                    + ". Make a page of each run");
+        }
         Path directory = Files.createDirectories(output != null ? output : files.getFirst().toAbsolutePath().getParent());
         String title = "Benchmarks of udckpt";
         List<Section> sections = sections(results);

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.udckpt.bench.measured.Row;
 
 /** The rows of one or more runs, by what they are about. Runs whose result was not right are only in {@link #wrong()}. */
@@ -68,7 +69,7 @@ final class Results {
 
     /** Of each pair, how much longer the run took than the native one beside it, as a part: 0.01 is 1%. */
     List<Double> overheads(Subject subject, String mode) {
-        Map<Integer, Row.Run> natives = runs(subject, mode.startsWith(PEER) ? PEER_NATIVE : NATIVE);
+        Map<Integer, Row.Run> natives = runs(subject, nativeOf(mode));
         List<Double> overheads = new ArrayList<>();
         runs(subject, mode).forEach((repeat, run) -> {
             Row.Run pair = natives.get(repeat);
@@ -77,6 +78,11 @@ final class Results {
             }
         });
         return overheads;
+    }
+
+    /** What runs of a mode are compared with. */
+    static String nativeOf(String mode) {
+        return mode.startsWith(PEER) ? PEER_NATIVE : NATIVE;
     }
 
     /** What a run took, by its own rating if it has one; only its relation to another run's means something. */
@@ -93,6 +99,19 @@ final class Results {
 
     List<Row.Checkpoint> checkpoints(Row.Run run) {
         return checkpoints.stream().filter(one -> one.trial().equals(run.trial())).toList();
+    }
+
+    /** How many checkpoints udckpt has taken in a run of a mode, in the median; 0 where there are no runs. */
+    double taken(Subject subject, String mode) {
+        List<Double> counts = runs(subject, mode).values().stream().map(run -> (double) checkpoints(run).size()).toList();
+        return counts.isEmpty() ? 0 : Sample.of(counts).median();
+    }
+
+    /** Native runs of one name that were not of the same command are of different things, though one row has them. */
+    Set<String> mixed() {
+        Map<String, Set<String>> commands = new TreeMap<>();
+        runs.stream().filter(run -> run.mode().equals(NATIVE)).forEach(run -> commands.computeIfAbsent(Subject.of(run).title(), _ -> new LinkedHashSet<>()).add(run.command()));
+        return commands.entrySet().stream().filter(one -> one.getValue().size() > 1).map(Map.Entry::getKey).collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     /** Of a checkpoint, in order. */
@@ -113,6 +132,11 @@ final class Results {
 
     private List<Row.Restart> restarts(Subject subject, String mode) {
         return runs(subject, mode).values().stream().flatMap(run -> restarts.stream().filter(one -> one.trial().equals(run.trial()))).toList();
+    }
+
+    /** Those of right runs that were restarted: each is a job's first, and so whole. */
+    List<Row.Checkpoint> wholeCheckpoints(Subject subject) {
+        return runs(subject, RESTARTED).values().stream().flatMap(run -> checkpoints(run).stream()).toList();
     }
 
     /** All checkpoints by udckpt of right runs of a subject. */

@@ -26,7 +26,7 @@ final class WrongSection {
     }
 
     private static String beside(Results results, Row.Run wrong) {
-        return results.runs().stream().filter(run -> run.mode().equals(Results.NATIVE) && run.repeat() == wrong.repeat() && Subject.of(run).equals(Subject.of(wrong)))
+        return results.runs().stream().filter(run -> run.mode().equals(Results.nativeOf(wrong.mode())) && run.repeat() == wrong.repeat() && Subject.of(run).equals(Subject.of(wrong)))
                 .findFirst().map(run -> (run.right() ? "right: " : "wrong as well: ") + run.words()).orElse("none");
     }
 }

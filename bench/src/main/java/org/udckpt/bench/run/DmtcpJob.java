@@ -30,7 +30,7 @@ final class DmtcpJob implements AutoCloseable {
     /** Waits until so many processes run. */
     void awaitProcesses(int count) throws Ended, IOException, InterruptedException {
         long end = System.nanoTime() + limit.toNanos();
-        while (!Files.exists(portFile) || Dmtcp.running(asked("--status")) < count) {
+        while (processes() < count) {
             if (System.nanoTime() > end) {
                 throw new DemoFailure("no " + count + " processes run under DMTCP after " + limit.toSeconds() + " s: " + command.describe());
             }
@@ -60,8 +60,11 @@ final class DmtcpJob implements AutoCloseable {
         return System.nanoTime() - start;
     }
 
-    /** The images in the working directory, by their names there. */
+    /** The images in the working directory, by their names there; none before the first checkpoint. */
     List<String> images() throws IOException {
+        if (!Files.isDirectory(workplace.work().resolve(Dmtcp.IMAGES))) {
+            return List.of();
+        }
         try (var files = Files.list(workplace.work().resolve(Dmtcp.IMAGES))) {
             return files.map(Path::getFileName).map(Path::toString).filter(name -> name.startsWith("ckpt_") && name.endsWith(".dmtcp")).sorted().map(name -> Dmtcp.IMAGES + "/" + name).toList();
         }
@@ -80,10 +83,13 @@ final class DmtcpJob implements AutoCloseable {
         return printed;
     }
 
-    /** What dmtcp_command printed; nothing if nobody listened, as before the start. */
+    /** What dmtcp_command printed; nothing if nobody listens, or before its coordinator has said where. */
     private List<String> asked(String question) throws IOException, InterruptedException {
-        int port = Integer.parseInt(Files.readString(portFile).strip());
-        try (Command asking = workplace.bare(Dmtcp.command(port, question))) {
+        String port = Files.exists(portFile) ? Files.readString(portFile).strip() : "";
+        if (!port.matches("\\d{1,5}")) {
+            return List.of();
+        }
+        try (Command asking = workplace.bare(Dmtcp.command(Integer.parseInt(port), question))) {
             asking.await(limit);
             return asking.output().allLines();
         }

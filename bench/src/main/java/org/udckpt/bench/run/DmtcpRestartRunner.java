@@ -21,6 +21,7 @@ import org.udckpt.bench.measured.Row;
  */
 record DmtcpRestartRunner(Cell cell, List<String> words, Optional<Duration> whole, int attempt, Duration limit) implements Runner {
     private static final String CHECKPOINT = "dmtcp";
+    private static final Duration ITS_END = Duration.ofSeconds(2);
 
     @Override
     public Outcome of(Workplace workplace) throws Ended, IOException, InterruptedException {
@@ -34,6 +35,7 @@ record DmtcpRestartRunner(Cell cell, List<String> words, Optional<Duration> whol
             long stop = first.checkpoint();
             List<String> images = first.images();
             if (images.size() != processes) {
+                first.goOn(ITS_END); // the reason may be that it was about to end
                 throw new DemoFailure(images.size() + " images of " + processes + " processes: " + images);
             }
             first.kill();

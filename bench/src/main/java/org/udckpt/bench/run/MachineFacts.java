@@ -30,8 +30,8 @@ final class MachineFacts {
     static List<Row> of(Path root, Path directory, Optional<String> device, String command) throws IOException {
         MachineFacts facts = new MachineFacts();
         facts.add("command", command);
-        facts.add("begun", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
-        facts.add("udckpt", said(root, "git", "describe", "--always", "--dirty"));
+        facts.add("begun", now());
+        facts.add("udckpt", version(root));
         facts.add("kernel", System.getProperty("os.name") + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch"));
         facts.add("processor", line(Path.of("/proc/cpuinfo"), "model name"));
         facts.add("processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
@@ -46,6 +46,23 @@ final class MachineFacts {
         facts.add("sessions are groups of the scheduler", !SessionGroups.are() ? "no" : SessionGroups.canChange() ? "until the first measurement" : "yes");
         facts.add("load at the start", Files.readString(Path.of("/proc/loadavg")).strip());
         return facts.facts;
+    }
+
+    /** When, and by which version, a run that was interrupted goes on. */
+    static Row resumed(Path root) {
+        return new Row.Fact("resumed", now() + " by " + version(root));
+    }
+
+    static Row ended() {
+        return new Row.Fact("ended", now());
+    }
+
+    private static String now() {
+        return Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
+    private static String version(Path root) {
+        return said(root, "git", "describe", "--always", "--dirty");
     }
 
     private void add(String name, String value) {

@@ -36,6 +36,7 @@ import picocli.CommandLine.Spec;
         description = "Runs applications as they are, with the library, with checkpoints, and from a checkpoint, as pairs in one run, and keeps what it measures.")
 public final class RunCommand implements Callable<Integer> {
     static final int NOT_RIGHT = 1;
+    private static final double USUAL_INTERVAL = 5; // seconds: most of the default suite run for 7 to 12
 
     @Parameters(paramLabel = "WORKLOAD",
             description = "NAME or NAME:PARAMETER of bench/workloads, such as stencil or npb:cg.A; default: all for which nobody has to bring a program")
@@ -50,7 +51,7 @@ public final class RunCommand implements Callable<Integer> {
     private List<Transport> transports;
     @Option(names = "--launcher", split = ",", paramLabel = "run|mpiexec|mpirun", description = "default: run (MPICH), or mpirun (Open MPI) where there is no build for MPICH")
     private List<Launcher> launchers = List.of();
-    @Option(names = "--interval", split = ",", paramLabel = "TIME", converter = Quantity.Time.class, description = "with a checkpoint each TIME; default: 10s, none with --quick")
+    @Option(names = "--interval", split = ",", paramLabel = "TIME", converter = Quantity.Time.class, description = "with a checkpoint each TIME; default: 5s, none with --quick")
     private List<Double> intervals;
     @Option(names = "--mode", split = ",", paramLabel = "preloaded|every|restarted", description = "what is compared with native; default: all")
     private Set<Way> ways = EnumSet.allOf(Way.class);
@@ -70,9 +71,10 @@ public final class RunCommand implements Callable<Integer> {
     private Path out;
     @Option(names = "--resume", paramLabel = "DIR", description = "go on with a run that was interrupted")
     private Path resume;
+    @Option(names = "--list", description = "say what the workloads are (those that are named, or all), what they need and where to get it; runs nothing")
+    private boolean list;
     @Spec
     private CommandSpec spec;
-
 
     private enum Peer { DMTCP }
 
@@ -81,8 +83,14 @@ public final class RunCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         try {
+            if (list) {
+                Wanted wanted = new Wanted(names, false, launchers, transports, ranks);
+                wanted.describe(Workloads.of(root(), wanted.places(paths, Workloads.of(root())))).forEach(System.out::println);
+                return ExitCode.DONE.value();
+            }
             if (resume != null) {
                 RunDirectory directory = RunDirectory.resume(resume.toAbsolutePath().normalize());
+                directory.add(MachineFacts.resumed(root()));
                 return parsed(directory.arguments()).measure(directory);
             }
             if (seed == null) {
@@ -128,7 +136,11 @@ public final class RunCommand implements Callable<Integer> {
         }
         Wanted wanted = new Wanted(names, quick, launchers, transports, ranks);
         Map<String, String> places = wanted.places(paths, Workloads.of(root()));
-        return wanted.cells(Workloads.of(root(), places));
+        List<Cell> cells = wanted.cells(Workloads.of(root(), places));
+        if (peer != null && cells.stream().anyMatch(cell -> cell.launcher() == Launcher.RUN) && !Launcher.MPIEXEC.isThere()) {
+            throw new Failure(ExitCode.NOT_FOUND, "--peer dmtcp: ranks are started by mpiexec.hydra there; as root: apt-get install --no-install-recommends " + Launcher.MPIEXEC.debianPackage());
+        }
+        return cells;
     }
 
     private List<Mode> modes() {
@@ -139,7 +151,7 @@ public final class RunCommand implements Callable<Integer> {
         if (intervals != null && !ways.contains(Way.EVERY)) {
             throw new Failure(ExitCode.USAGE, "--interval is of the mode 'every', which --mode leaves out");
         }
-        List<Double> every = !ways.contains(Way.EVERY) ? List.of() : intervals != null ? intervals : quick ? List.of() : List.of(10.0);
+        List<Double> every = !ways.contains(Way.EVERY) ? List.of() : intervals != null ? intervals : quick ? List.of() : List.of(USUAL_INTERVAL);
         List<Duration> times = every.stream().map(seconds -> Duration.ofMillis(Math.round(seconds * 1000))).toList();
         times.forEach(time -> modes.add(new Mode.Every(time)));
         if (ways.contains(Way.RESTARTED)) {
@@ -151,6 +163,9 @@ public final class RunCommand implements Callable<Integer> {
         if (peer != null) {
             if (!Programs.isThere(Dmtcp.PROGRAM)) {
                 throw new Failure(ExitCode.NOT_FOUND, "--peer dmtcp: there is no " + Dmtcp.PROGRAM + " in PATH; " + Dmtcp.ADVICE);
+            }
+            if (times.stream().anyMatch(time -> time.toMillis() % 1000 != 0)) {
+                throw new Failure(ExitCode.USAGE, "--peer dmtcp: DMTCP counts whole seconds; give --interval such as 1s");
             }
             modes.add(new Mode.PeerNative());
             modes.add(new Mode.Peer(Duration.ZERO));

@@ -46,6 +46,13 @@ final class RunDirectory {
         return new RunDirectory(directory);
     }
 
+    /** One more fact. */
+    void add(Row fact) throws IOException {
+        List<Row> facts = new ArrayList<>(RowFile.read(directory.resolve(FACTS)));
+        facts.add(fact);
+        RowFile.write(directory.resolve(FACTS), facts);
+    }
+
     List<String> arguments() throws IOException {
         return Files.readAllLines(directory.resolve(ARGUMENTS));
     }
@@ -76,6 +83,7 @@ final class RunDirectory {
      */
     Path collect(List<Trial> trials, boolean isRight) throws IOException {
         List<Row> rows = new ArrayList<>(RowFile.read(directory.resolve(FACTS)));
+        rows.add(MachineFacts.ended());
         for (Trial trial : trials) {
             rows.addAll(finished(trial).orElseThrow());
         }

@@ -76,6 +76,18 @@ record Wanted(List<String> names, boolean isQuick, List<Launcher> launchers, Lis
         return launchers.isEmpty() ? fitting.subList(0, 1) : fitting;
     }
 
+    /** What the workloads are, those that were named or all: lines for a person. */
+    List<String> describe(Workloads workloads) throws IOException {
+        List<String> lines = new ArrayList<>();
+        for (Workload workload : workloads.named(names.isEmpty() ? workloads.names() : names)) {
+            Cell cell = new Cell(workload, launchers(workload).getFirst(), transports.getFirst(), workload.ranks());
+            lines.add(workload.name() + ": " + workload.title() + "; " + workload.ranks() + " ranks (possible: " + workload.allowedRanks() + ")" + (workload.isLong() ? "; long" : ""));
+            lines.add("    " + String.join(" ", cell.build().command()));
+            lines.add("    " + (cell.isInstalled() ? "is here" : cell.remedy().replace("\n", "\n    ")));
+        }
+        return lines;
+    }
+
     /** Places that {@code --path} gives, over those of the environment. @param paths VARIABLE=PATH, or PATH alone for the one workload that needs one */
     Map<String, String> places(List<String> paths, Workloads workloads) throws IOException {
         Map<String, String> places = new LinkedHashMap<>(System.getenv());

@@ -113,7 +113,13 @@ final class WorkloadFile {
             throw WorkloadError.at(file, value.line(), "what the user brings is written WORD VARIABLE, such as 'path UDCKPT_HPCG', not '" + value.text() + "'");
         }
         String variable = value.words().getLast();
-        return new Brought(value.words().getFirst(), variable, Optional.ofNullable(given.places().get(variable)).filter(place -> !place.isEmpty()));
+        return new Brought(value.words().getFirst(), variable, Optional.ofNullable(given.places().get(variable)).filter(place -> !place.isEmpty()).map(WorkloadFile::absolute));
+    }
+
+    /** A run has a working directory of its own. What is no path stays as it is. */
+    private static String absolute(String place) {
+        Path path = Path.of(place);
+        return Files.exists(path) ? path.toAbsolutePath().normalize().toString() : place;
     }
 
     private Build build(Section section, String parameter, Supply supply) {

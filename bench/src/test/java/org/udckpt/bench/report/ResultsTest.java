@@ -50,14 +50,17 @@ class ResultsTest {
         rows.add(run("dmtcp restarted", 1, 15, true));
         rows.add(new Row.Checkpoint("dmtcp restarted1", "dmtcp", 3L << 30, 3L << 30, 4_000_000_000L, 4_000_000_000L, 4_000_000_000L));
         rows.add(new Row.Restart("dmtcp restarted1", "dmtcp", 500_000_000, 3L << 30));
+        rows.add(run("restarted", 1, 15, true));
+        rows.add(new Row.Checkpoint("restarted1", "ckpt-0001", 2L << 30, 1L << 30, 30_000_000, 20_000_000, 2_000_000_000));
+        rows.add(new Row.Restart("restarted1", "ckpt-0001", 700_000_000, 2L << 30));
         Results results = new Results(rows);
         assertEquals(List.of("preloaded", "every 5s", "dmtcp"), List.copyOf(results.modes()));
         assertEquals("+10.00% (+10.00%..+10.00%, 1)", Words.spread(results.overheads(SUBJECT, "dmtcp"), Words::percent));
-        assertEquals(2, results.checkpoints(SUBJECT).size());
-        assertEquals(List.of(), results.restarts(SUBJECT));
+        assertEquals(3, results.checkpoints(SUBJECT).size());
+        assertEquals(1, results.restarts(SUBJECT).size());
         assertEquals(List.of("stencil, 2 ranks, run, ud", "DMTCP", "3072.0 (3072.0..3072.0, 1)", "4.00 (4.00..4.00, 1)", "4.00 (4.00..4.00, 1)", "0.50 (0.50..0.50, 1)"),
                 PeerSection.of(results).table().get(1));
-        assertEquals(List.of("stencil, 2 ranks, run, ud", "udckpt", "1024.0 (1024.0..1024.0, 2)", "0.03 (0.03..0.03, 2)", "2.03 (2.03..2.03, 2)", "-"),
+        assertEquals(List.of("stencil, 2 ranks, run, ud", "udckpt", "1024.0 (1024.0..1024.0, 1)", "0.03 (0.03..0.03, 1)", "2.03 (2.03..2.03, 1)", "0.70 (0.70..0.70, 1)"),
                 PeerSection.of(results).table().get(2));
         assertTrue(PeerSection.of(new Results(rows())).isEmpty());
     }
@@ -67,6 +70,14 @@ class ResultsTest {
         Row.Run before = new Row.Run("a", "hpcg", 2, "run", "ud", "native", 1, 1, "GFLOP/s", true, 2_000_000, true, "", null, 0, "");
         Row.Run after = new Row.Run("b", "hpcg", 2, "run", "ud", "preloaded", 1, 1, "GFLOP/s", true, 1_000_000, true, "", null, 0, "");
         assertEquals(List.of(1.0), new Results(List.of(before, after)).overheads(Subject.of(before), "preloaded"));
+    }
+
+    @Test
+    void runsOfOneNameAndTwoCommandsAreSaid() {
+        List<Row> rows = new ArrayList<>(rows());
+        assertTrue(new Results(rows).mixed().isEmpty());
+        rows.add(new Row.Run("x", "stencil", 2, "run", "ud", "native", 9, 1, null, false, 0, true, "", null, 0, "cmd --larger"));
+        assertEquals(List.of("stencil, 2 ranks, run, ud"), List.copyOf(new Results(rows).mixed()));
     }
 
     @Test
