@@ -84,8 +84,8 @@ public final class Workplace implements AutoCloseable {
     public String bareCommand(List<String> words) {
         String variables = environment.entrySet().stream().map(Object::toString).collect(Collectors.joining(" "));
         String whole = (variables + " " + String.join(" ", words)).strip();
-        return cell.workload().supply().withoutPlaces(whole).replace(place.session().toString(), "SESSION").replace(work.getParent().toString(), "DIR")
-                .replace(place.root() + "/", "");
+        String here = whole.replace(place.session().toString(), "SESSION").replace(work.getParent().toString(), "DIR");
+        return cell.workload().supply().withoutPlaces(here).replace(place.root() + "/", "");
     }
 
     /** A life from a checkpoint, on other hosts. @param number of it, at least 2 */

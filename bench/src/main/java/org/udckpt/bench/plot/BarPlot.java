@@ -1,7 +1,9 @@
 package org.udckpt.bench.plot;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.DoubleFunction;
 
 /** Horizontal bars: of each row one bar for each series, side by side with its spread, or one behind the other. */
@@ -29,6 +31,7 @@ public final class BarPlot {
     private final List<String> series;
     private final DoubleFunction<String> label;
     private final List<Row> rows = new ArrayList<>();
+    private final Map<String, Double> references = new LinkedHashMap<>();
 
     /**
      * @param unit    title of the axis
@@ -50,6 +53,12 @@ public final class BarPlot {
         return this;
     }
 
+    /** A value to compare all bars with: a line across them, if the axis reaches it. */
+    public BarPlot reference(String name, double value) {
+        references.put(name, value);
+        return this;
+    }
+
     public String svg() {
         int rowHeight = (stacked ? 1 : series.size()) * THICK + GAP;
         int height = TOP + rows.size() * rowHeight + BOTTOM;
@@ -65,6 +74,12 @@ public final class BarPlot {
         for (int i = 0; i < rows.size(); i++) {
             draw(canvas, axis, rows.get(i), TOP + GAP / 2 + i * rowHeight);
         }
+        references.forEach((name, value) -> {
+            if (axis.holds(value)) {
+                canvas.path("M%s %dV%d".formatted(Canvas.number(x(axis, value)), TOP, height - BOTTOM), "#000", "2 3");
+                canvas.text(x(axis, value), TOP - 4, "middle", name, "");
+            }
+        });
         for (int i = 0; i < series.size(); i++) {
             canvas.bar(WIDTH - RIGHT + 16, TOP + 22 * i, THICK, THICK, Canvas.colour(i));
             canvas.text(WIDTH - RIGHT + 36, TOP + 22 * i + 12, "start", series.get(i), "");

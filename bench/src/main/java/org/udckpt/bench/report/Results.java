@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import org.udckpt.bench.measured.Row;
 
@@ -67,14 +68,23 @@ final class Results {
         return byRepeat;
     }
 
-    /** Of each pair, how much longer the run took than the native one beside it, as a part: 0.01 is 1%. */
+    /** Of each pair, how much longer the run took than the native one beside it, by its own rating if it has one, as a part: 0.01 is 1%. */
     List<Double> overheads(Subject subject, String mode) {
+        return overheads(subject, mode, Results::cost);
+    }
+
+    /** The same by the clock; empty where applications have no rating, and it would be the same again. */
+    List<Double> overheadsOfTime(Subject subject, String mode) {
+        return runs(subject, mode).values().stream().anyMatch(Results::isRated) ? overheads(subject, mode, Row.Run::ns) : List.of();
+    }
+
+    private List<Double> overheads(Subject subject, String mode, ToDoubleFunction<Row.Run> cost) {
         Map<Integer, Row.Run> natives = runs(subject, nativeOf(mode));
         List<Double> overheads = new ArrayList<>();
         runs(subject, mode).forEach((repeat, run) -> {
             Row.Run pair = natives.get(repeat);
             if (pair != null && isRated(run) == isRated(pair)) { // else the two costs are of different things
-                overheads.add(cost(run) / cost(pair) - 1);
+                overheads.add(cost.applyAsDouble(run) / cost.applyAsDouble(pair) - 1);
             }
         });
         return overheads;

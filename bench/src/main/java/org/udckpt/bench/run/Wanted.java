@@ -80,7 +80,11 @@ record Wanted(List<String> names, boolean isQuick, List<Launcher> launchers, Lis
     List<String> describe(Workloads workloads) throws IOException {
         List<String> lines = new ArrayList<>();
         for (Workload workload : workloads.named(names.isEmpty() ? workloads.names() : names)) {
-            Cell cell = new Cell(workload, launchers(workload).getFirst(), transports.getFirst(), workload.ranks());
+            List<Launcher> fitting = launchers(workload);
+            if (fitting.isEmpty()) {
+                continue; // of all: a launcher was named for which it has no build
+            }
+            Cell cell = new Cell(workload, fitting.getFirst(), transports.getFirst(), workload.ranks());
             lines.add(workload.name() + ": " + workload.title() + "; " + workload.ranks() + " ranks (possible: " + workload.allowedRanks() + ")" + (workload.isLong() ? "; long" : ""));
             lines.add("    " + String.join(" ", cell.build().command()));
             lines.add("    " + (cell.isInstalled() ? "is here" : cell.remedy().replace("\n", "\n    ")));

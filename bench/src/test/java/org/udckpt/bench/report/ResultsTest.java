@@ -69,7 +69,11 @@ class ResultsTest {
     void ofARateMoreIsBetter() {
         Row.Run before = new Row.Run("a", "hpcg", 2, "run", "ud", "native", 1, 1, "GFLOP/s", true, 2_000_000, true, "", null, 0, "");
         Row.Run after = new Row.Run("b", "hpcg", 2, "run", "ud", "preloaded", 1, 1, "GFLOP/s", true, 1_000_000, true, "", null, 0, "");
-        assertEquals(List.of(1.0), new Results(List.of(before, after)).overheads(Subject.of(before), "preloaded"));
+        Results results = new Results(List.of(before, after));
+        assertEquals(List.of(1.0), results.overheads(Subject.of(before), "preloaded"));
+        assertEquals(List.of(0.0), results.overheadsOfTime(Subject.of(before), "preloaded"), "both took as long");
+        assertEquals("+100.00% (+100.00%..+100.00%, 1); by the clock +0.00%", OverheadSection.of(results).table().get(1).get(2));
+        assertEquals(List.of(), new Results(rows()).overheadsOfTime(SUBJECT, "preloaded"), "no rating: it would be the same again");
     }
 
     @Test

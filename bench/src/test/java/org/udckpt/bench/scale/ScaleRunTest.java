@@ -27,6 +27,15 @@ class ScaleRunTest {
         }
     }
 
+    /** The bars, at the size of the run that the project is held against. */
+    @Test
+    void theBarsHoldFor32752Ranks() {
+        ScaleResult result = run(new Pattern(32_752, 16, 2), true, 1);
+        assertTrue(result.agreement() < 250_000_000, "agreement " + result.agreement() + " ns");
+        assertTrue(result.exchange().nanos() < 2_000_000_000, "tables " + result.exchange().nanos() + " ns");
+        assertTrue(result.mostBytes() < 8_000_000, result.mostBytes() + " bytes");
+    }
+
     @Test
     void theSameSeedGivesTheSameRun() {
         Pattern pattern = new Pattern(640, 8, 1);

@@ -95,6 +95,10 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
         closing = true;
     }
 
+    synchronized int open() {
+        return open;
+    }
+
     synchronized int strangers() {
         return strangers.size();
     }

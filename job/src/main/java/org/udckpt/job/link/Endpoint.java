@@ -116,6 +116,11 @@ public final class Endpoint implements Links, AutoCloseable {
         return channel;
     }
 
+    /** How many connections others have to it. */
+    int connections() {
+        return gate.open();
+    }
+
     /** Where it listens. */
     public InetSocketAddress address() {
         return (InetSocketAddress) server.getListenSockets().getFirst();

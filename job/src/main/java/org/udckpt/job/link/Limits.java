@@ -18,13 +18,21 @@ import org.udckpt.job.tree.Timing;
  * @param tableCall        the same of a table
  * @param firstPause       before the second attempt to reach a node; doubled for each further one
  * @param longestPause     between attempts
+ * @param idle             a connection over which nothing goes for so long is closed, and made again when something is to be sent: the lead is asked by
+ *                         each node at the start, and would keep them all
  */
 public record Limits(int strangers, int strangersOfOne, int connections, Duration handshake, int frameBytes, long tableBytes, long queueBytes,
-        Duration messageCall, Duration tableCall, Duration firstPause, Duration longestPause) {
+        Duration messageCall, Duration tableCall, Duration firstPause, Duration longestPause, Duration idle) {
     private static final int MIB = 1 << 20;
 
     public static Limits usual() {
         return new Limits(256, 32, 8192, Duration.ofSeconds(10), 4 * MIB, 256L * MIB, 16L * MIB, Duration.ofNanos(Timing.USUAL.lease() / 3),
-                Duration.ofSeconds(60), Duration.ofMillis(50), Duration.ofSeconds(5));
+                Duration.ofSeconds(60), Duration.ofMillis(50), Duration.ofSeconds(5), Duration.ofSeconds(60));
+    }
+
+    /** Of the lead, to which all nodes of the job are connected: as many more connections. */
+    public Limits ofLead(int nodes) {
+        return new Limits(strangers, strangersOfOne, connections + 2 * nodes, handshake, frameBytes, tableBytes, queueBytes, messageCall, tableCall, firstPause, longestPause,
+                idle);
     }
 }

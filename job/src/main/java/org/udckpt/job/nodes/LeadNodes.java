@@ -23,7 +23,8 @@ import org.udckpt.job.tree.Tree;
 
 /** The lead's side of a job on several hosts: its agents, and its own node, which is the tree's root and has no ranks. */
 public final class LeadNodes implements AutoCloseable {
-    private static final Duration LAST_WORDS = Duration.ofSeconds(5);
+    /** Each node is told, most by a connection that has to be made again. */
+    private static final Duration LAST_WORDS = Duration.ofSeconds(5), A_HANDSHAKE = Duration.ofMillis(5);
     private static final int NO_SUCH_COMMAND = 127, NO_CONNECTION = 255;
 
     private final NodeJob job;
@@ -39,7 +40,7 @@ public final class LeadNodes implements AutoCloseable {
     private LeadNodes(NodeJob job, int life, Timing timing, InetSocketAddress bind, JobCredential credential, LeadPart part) throws IOException {
         this.job = job;
         this.part = part;
-        endpoint = new Endpoint(0, job.nodes(), bind, credential, loop, Limits.usual());
+        endpoint = new Endpoint(0, job.nodes(), bind, credential, loop, Limits.usual().ofLead(job.nodes()));
         rendezvous = new Rendezvous(job, endpoint);
         NoRanks ranks = new NoRanks(loop, part::counts);
         NodePart root = new NodePart(0, life, new Tree(job.nodes(), job.fanOut()), timing, Budgets.USUAL, endpoint, ranks, part, System.nanoTime());
@@ -172,7 +173,7 @@ public final class LeadNodes implements AutoCloseable {
         boolean told = rendezvous.missing().isEmpty();
         rendezvous.farewell(reason);
         try {
-            endpoint.flush(LAST_WORDS);
+            endpoint.flush(LAST_WORDS.plus(A_HANDSHAKE.multipliedBy(job.nodes())));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -55,6 +55,30 @@ class EndpointTest {
         }
     }
 
+    /** The lead of many nodes hears from each of them at the start, and need not keep a connection to each. */
+    @Test
+    void aConnectionThatIsNotUsedIsClosedAndMadeAgain() throws Exception {
+        Limits quick = Nodes.quick();
+        Limits limits = new Limits(quick.strangers(), quick.strangersOfOne(), quick.connections(), quick.handshake(), quick.frameBytes(), quick.tableBytes(), quick.queueBytes(),
+                quick.messageCall(), quick.tableCall(), quick.firstPause(), quick.longestPause(), Duration.ofSeconds(1)); // the least that gRPC takes
+        try (Nodes nodes = new Nodes(3, limits)) {
+            long refused = 0;
+            for (long number = 0; number < 2; number++) {
+                nodes.endpoints.get(1).send(0, Nodes.number(number));
+                assertEquals(number, Nodes.number(next(nodes.received.get(0)).bytes()));
+                if (number == 0) {
+                    refused = nodes.endpoints.get(0).refused(); // a first handshake may take longer than a call may
+                }
+                long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+                while (nodes.endpoints.get(0).connections() > 0) {
+                    assertTrue(System.nanoTime() < end, "it is still there");
+                    Thread.sleep(20);
+                }
+            }
+            assertEquals(refused, nodes.endpoints.get(0).refused());
+        }
+    }
+
     @Test
     void messagesOfAllSizesComeAsTheyWere() throws Exception {
         Random random = new Random(6);

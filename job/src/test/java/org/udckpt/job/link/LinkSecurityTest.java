@@ -38,7 +38,7 @@ class LinkSecurityTest {
     void start() throws IOException {
         Limits quick = Nodes.quick();
         nodes = new Nodes(2, new Limits(STRANGERS, STRANGERS_OF_ONE, 64, Duration.ofSeconds(3), quick.frameBytes(), quick.tableBytes(), quick.queueBytes(),
-                quick.messageCall(), quick.tableCall(), quick.firstPause(), quick.longestPause()));
+                quick.messageCall(), quick.tableCall(), quick.firstPause(), quick.longestPause(), quick.idle()));
         refusedBefore = nodes.endpoints.get(1).refused();
     }
 

@@ -40,7 +40,7 @@ class LinkStallsTest {
     private static Limits limits(long tableBytes, Duration messageCall, Duration tableCall) {
         Limits quick = Nodes.quick();
         return new Limits(quick.strangers(), quick.strangersOfOne(), quick.connections(), quick.handshake(), quick.frameBytes(), tableBytes,
-                quick.queueBytes(), messageCall, tableCall, quick.firstPause(), quick.longestPause());
+                quick.queueBytes(), messageCall, tableCall, quick.firstPause(), quick.longestPause(), quick.idle());
     }
 
     private static void assertGivenUp(CompletableFuture<Void> table) {

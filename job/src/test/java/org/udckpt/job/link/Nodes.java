@@ -42,7 +42,7 @@ final class Nodes implements AutoCloseable {
     static Limits quick() {
         Limits usual = Limits.usual();
         return new Limits(16, 8, 64, Duration.ofSeconds(10), usual.frameBytes(), 32L << 20, 4L << 20, Duration.ofSeconds(2), Duration.ofSeconds(20),
-                Duration.ofMillis(10), Duration.ofMillis(200));
+                Duration.ofMillis(10), Duration.ofMillis(200), usual.idle());
     }
 
     /** All others learn where a node is. */

@@ -18,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,7 +30,7 @@ import org.udckpt.job.hosts.Trouble;
  * A real MPI job on four hosts, which takes checkpoints by itself and restarts itself, while at moments of chance a host crashes, an agent or a rank is killed, an
  * agent stands still, or the network is cut or bad: it ends with the right answer. Where the lead is killed, all ranks end by themselves, and {@code udckpt restart}
  * goes on from the last checkpoint. {@code -Dudckpt.host.faults=N} runs ({@code ./udckpt test hosts}), {@code -Dudckpt.host.jobs=J} at once, from
- * {@code -Dudckpt.seed=S}, of the faults {@code -Dudckpt.host.kinds=A,B} (all); all are made, and those that failed are named with their seeds.
+ * {@code -Dudckpt.seed=S} (which gives what is to happen and when; to which host depends on where ranks are then), of the faults {@code -Dudckpt.host.kinds=A,B} (all); all are made, and those that failed are named with their seeds.
  */
 @Timeout(value = 6, unit = TimeUnit.HOURS) // of as many runs as are asked for; each has its own limit
 class HostFaultRunsTest {
@@ -45,9 +46,17 @@ class HostFaultRunsTest {
         return names.isEmpty() ? List.of(Fault.values()) : Stream.of(names.split(",")).map(Fault::valueOf).toList();
     }
 
-    /** Any but the lead's. */
-    private static int host(Random random) {
-        return 2 + random.nextInt(HOSTS + SPARES);
+    /** Any but the lead's; mostly one that has a rank now, since what happens to a spare happens to nobody. */
+    private static int host(SeveralHosts hosts, Random random) throws IOException {
+        List<Integer> all = IntStream.rangeClosed(2, 1 + HOSTS + SPARES).boxed().toList();
+        List<Integer> some = new ArrayList<>();
+        for (int each : random.nextInt(8) == 0 ? List.<Integer>of() : all) {
+            if (!hosts.programs(each).isEmpty()) {
+                some.add(each);
+            }
+        }
+        List<Integer> chosen = some.isEmpty() ? all : some;
+        return chosen.get(random.nextInt(chosen.size()));
     }
 
     @Test
@@ -102,7 +111,7 @@ class HostFaultRunsTest {
             List<String> happened = new ArrayList<>();
             for (int faults = 1 + random.nextInt(2); faults > 0 && job.isAlive(); faults--) {
                 Thread.sleep(random.nextInt(4000));
-                happened.add(happens(hosts, job, KINDS.get(random.nextInt(KINDS.size())), host(random), random));
+                happened.add(happens(hosts, job, KINDS.get(random.nextInt(KINDS.size())), host(hosts, random), random));
             }
             String what = "seed " + seed + ", " + happened;
             boolean hasLead = happened.stream().noneMatch(fault -> fault.startsWith("KILL_LEAD"));

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -99,6 +100,63 @@ class HostNetworkTest {
     @Test
     void aCutThatIsShorterThanTheLeaseOnlyCostsItsTime() throws Exception {
         assertOnlyCostsItsTime(LONG_LEASE, lab -> lab.partition(Set.of(3)), 5000);
+    }
+
+    /** All that listens, on the lead's host and on those with ranks: {@code ADDRESS:PORT}. */
+    private static List<String> listening(SeveralHosts hosts) throws Exception {
+        List<String> all = new ArrayList<>();
+        for (int number = 1; number <= 4; number++) {
+            Process sockets = hosts.lab.host(number).command("ss", "-Htln").start();
+            for (String line : sockets.inputReader().lines().toList()) {
+                String address = line.trim().split(" +")[3].replace("[::ffff:", "").replace("]", ""); // a JVM's sockets are of IPv6
+                if (address.startsWith(hosts.lab.host(number).address() + ":")) {
+                    all.add(address);
+                }
+            }
+            assertEquals(0, sockets.waitFor());
+        }
+        return all;
+    }
+
+    /** From a host that has no part in the job: connections that say nothing, plain text, the beginning of a handshake, too large a frame, and bytes of chance. */
+    @Test
+    void strangersAreRefusedAndChangeNothing() throws Exception {
+        try (SeveralHosts hosts = hosts(LONG_LEASE)) {
+            String answer = answer(hosts);
+            Process job = start(hosts);
+            List<String> targets = listening(hosts);
+            assertTrue(targets.size() >= 4, targets::toString);
+            Files.writeString(hosts.directory.resolve("strangers.pl"), """
+                    use IO::Socket::INET;
+                    $SIG{PIPE} = 'IGNORE';
+                    srand 4711;
+                    my @said = ('', "GET / HTTP/1.0\\r\\n\\r\\n", "\\x16\\x03\\x01\\x02\\x00\\x01\\x00\\x01\\xfc\\x03\\x03" . 'x' x 508,
+                        "PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n\\xff\\xff\\xff\\0\\0\\0\\0\\0\\0", "\\0" x 65536, join('', map { chr(int(rand(256))) } 1 .. 65536));
+                    my $reached = 0;
+                    for my $round (1 .. 20) {
+                        for my $target (@ARGV) {
+                            for my $words (@said) {
+                                my $socket = IO::Socket::INET->new(PeerAddr => $target, Timeout => 2) or next;
+                                $reached++;
+                                print {$socket} $words;
+                                close $socket;
+                            }
+                        }
+                    }
+                    print "$reached\\n";
+                    """);
+            List<String> words = new ArrayList<>(List.of("perl", hosts.directory.resolve("strangers.pl").toString()));
+            words.addAll(targets);
+            Process strangers = hosts.lab.host(5).command(words).redirectErrorStream(true).start();
+            String reached = new String(strangers.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            assertEquals(0, strangers.waitFor(), reached);
+            assertTrue(Integer.parseInt(reached) >= 6 * targets.size(), () -> reached + " connections to " + targets);
+            checkpoint(hosts);
+            assertEndsWell(hosts, job, answer);
+            assertNothingLeft(hosts);
+            assertTrue(hosts.errors("job").contains("refused " + hosts.lab.host(5).address() + ": "), () -> hosts.text("job"));
+            assertFalse(restarted(hosts), () -> hosts.text("job"));
+        }
     }
 
     /** Its ranks have ended when others take their place. */
