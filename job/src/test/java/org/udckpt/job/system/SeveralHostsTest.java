@@ -26,6 +26,8 @@ import org.udckpt.job.store.StateTables;
 class SeveralHostsTest {
     private static final int SECONDS = 120;
     private static final String[] PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "25", "--ballast", "2"};
+    /** Not over before its checkpoint is written, whoever gets the processors. */
+    private static final String[] LONG_PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "60", "--ballast", "2"};
 
     private static final String[] LONG = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "100", "--ballast", "2"};
 
@@ -42,10 +44,10 @@ class SeveralHostsTest {
     void eightRanksOfFourHostsGoOnOnFourOthersAndOnOne() throws Exception {
         try (SeveralHosts hosts = new SeveralHosts(9)) {
             String images = hosts.directory.resolve("images").toString();
-            assertEquals(0, hosts.end("alone", hosts.command("alone", words(new String[] {"run", "-n", "8"}, PROGRAM)), SECONDS), () -> hosts.text("alone"));
+            assertEquals(0, hosts.end("alone", hosts.command("alone", words(new String[] {"run", "-n", "8"}, LONG_PROGRAM)), SECONDS), () -> hosts.text("alone"));
             List<String> whole = hosts.lines("alone");
 
-            Process first = hosts.several("first", "run", words(new String[] {"--name", "job", "--dir", images, "--hosts", hosts.hosts(2, 2, 3, 4, 5)}, PROGRAM));
+            Process first = hosts.several("first", "run", words(new String[] {"--name", "job", "--dir", images, "--hosts", hosts.hosts(2, 2, 3, 4, 5)}, LONG_PROGRAM));
             hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
             assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
             assertPeers(Path.of(images));
