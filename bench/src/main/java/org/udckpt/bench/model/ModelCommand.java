@@ -34,13 +34,17 @@ public final class ModelCommand implements Callable<Integer> {
     private double nodeMtbf;
     @Option(names = "--mtbf", paramLabel = "TIME", converter = Quantity.Time.class, description = "of the whole job, instead")
     private Double mtbf;
-    @Option(names = "--stop-base", paramLabel = "TIME", defaultValue = "8ms", converter = Quantity.Time.class, description = "for which a rank without memory stands still")
+    @Option(names = "--stop-base", paramLabel = "TIME", defaultValue = "45ms", converter = Quantity.Time.class, description = "for which a rank without memory stands still")
     private double stopBase;
     @Option(names = "--stop-per-gib", paramLabel = "TIME", defaultValue = "23ms", converter = Quantity.Time.class, description = "more for each GiB in pages of 4 KiB, with a processor for each rank")
     private double stopPerGib;
-    @Option(names = "--level-time", paramLabel = "TIME", defaultValue = "1ms", converter = Quantity.Time.class, description = "for a message down one level of the tree of nodes, and back (assumed)")
+    @Option(names = "--write-base", paramLabel = "TIME", defaultValue = "100ms", converter = Quantity.Time.class, description = "that a write takes however little is written")
+    private double writeBase;
+    @Option(names = "--agent-time", paramLabel = "TIME", defaultValue = "500ms", converter = Quantity.Time.class, description = "that ranks lose to the agent at each checkpoint, where they poll on all processors; 0ms where one is left to it")
+    private double agent;
+    @Option(names = "--level-time", paramLabel = "TIME", defaultValue = "1.3ms", converter = Quantity.Time.class, description = "for a message down one level of the tree of nodes, and back (simulated)")
     private double levelTime;
-    @Option(names = "--fan-out", paramLabel = "N", defaultValue = "32", description = "nodes below a node of the tree")
+    @Option(names = "--fan-out", paramLabel = "N", defaultValue = "16", description = "nodes below a node of the tree")
     private int fanOut;
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "6", description = "through the tree while the job stands still")
     private int rounds;
@@ -64,7 +68,7 @@ public final class ModelCommand implements Callable<Integer> {
                 throw new IllegalArgumentException("--node-rate and --total-rate cannot both be none");
             }
             Storage slow = slowRate == null ? null : new Storage(Double.POSITIVE_INFINITY, slowRate);
-            Costs costs = new Costs(stopBase, stopPerGib / (1L << 30), levelTime, fanOut, rounds, slowDown, relaunch);
+            Costs costs = new Costs(stopBase, stopPerGib / (1L << 30), writeBase, agent, levelTime, fanOut, rounds, slowDown, relaunch);
             double failures = mtbf != null ? mtbf : nodeMtbf / job.nodes();
             if (!(failures > 0)) {
                 throw new IllegalArgumentException("a mean time between failures is above 0");

@@ -22,14 +22,14 @@ public record Prediction(double stop, double write, double drain, double coordin
      *             {@code storage} outlives nodes
      */
     public static Prediction of(Workload job, Storage storage, Storage slow, Costs costs, double mtbf) {
-        double write = storage.time(job);
+        double write = costs.writeBase() + storage.time(job);
         double stop = costs.stop(job);
-        return of(job, stop, write, stop + costs.slowDown() * write, slow, costs, mtbf);
+        return of(job, stop, write, stop + costs.agent() + costs.slowDown() * write, slow, costs, mtbf);
     }
 
     /** Of a checkpointer that writes while the job stands still, on the same storage. */
     public static Prediction blocking(Workload job, Storage storage, Storage slow, Costs costs, double mtbf) {
-        double write = storage.time(job);
+        double write = costs.writeBase() + storage.time(job);
         double stop = costs.stop(job) + write;
         return of(job, stop, 0, stop, slow, costs, mtbf);
     }

@@ -64,7 +64,7 @@ public final class ReportCommand implements Callable<Integer> {
     }
 
     private List<Section> sections(Results results) throws IOException {
-        Stream<Section> measured = Stream.of(OverheadSection.of(results), IntervalSection.of(results), CheckpointSection.of(results), StopSection.of(results),
+        Stream<Section> measured = Stream.of(OverheadSection.of(results), IntervalSection.of(results), CheckpointSection.of(results), StopSection.of(results), ModelSection.of(results),
                 RestartSection.of(results), PeerSection.of(results), RatingSection.of(results));
         List<Section> sections = new ArrayList<>(measured.filter(section -> !section.isEmpty()).toList());
         Path file = scale != null ? scale : Path.of(System.getProperty("udckpt.root"), "results/scale.csv");

@@ -8,7 +8,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class PredictionTest {
-    private static final Costs COSTS = new Costs(8e-3, 23e-3 / (1L << 30), 1e-3, 32, 6, 0.1, 60);
+    private static final Costs COSTS = new Costs(8e-3, 23e-3 / (1L << 30), 0, 0, 1e-3, 32, 6, 0.1, 60);
     private static final double NODE_MTBF = 5 * 365.25 * 86_400;
     /** 38 TB of 32,752 ranks in 11 minutes (J. Cao et al., ICPADS 2016), which is what its file system took from them. */
     private static final Workload PUBLISHED = new Workload(32_752, 16, 38e12 / 32_752, 1);
