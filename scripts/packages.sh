@@ -2,7 +2,7 @@
 
 # What each verb needs: a compiler and a build tool, an MPI with UCX, the verbs headers and tools;
 # gdb, valgrind, ip(8), file systems with reflinks, foreign clients and a parser of metrics for tests and the overhead benchmark.
-base_packages="gcc libc6-dev make cmake maven mpich libmpich-dev libibverbs-dev librdmacm-dev libxxhash-dev libssl-dev ibverbs-utils rdmacm-utils perftest gdb valgrind procps iproute2 btrfs-progs xfsprogs bindfs python3-prometheus-client"
+base_packages="gcc libc6-dev make cmake maven mpich libmpich-dev libibverbs-dev librdmacm-dev libxxhash-dev libssl-dev ibverbs-utils rdmacm-utils perftest gdb valgrind procps iproute2 btrfs-progs xfsprogs bindfs python3-prometheus-client environment-modules"
 
 # For `./udckpt test programs`: an X server and Mesa's software renderer, an emulator, servers.
 program_packages="g++ binutils xvfb libgl1-mesa-dri libgl-dev libx11-dev qemu-system-x86 redis-server nginx-light python3"

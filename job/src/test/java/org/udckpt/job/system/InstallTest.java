@@ -3,6 +3,7 @@ package org.udckpt.job.system;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -149,6 +150,23 @@ class InstallTest {
             assertTrue(text.contains("prepend-path PATH " + prefix + "/bin\n"), text);
             assertFalse(text.contains("@"), text);
         }
+    }
+
+    /** By the module systems that are here: Environment Modules, Lmod. */
+    @Test
+    void theModuleIsLoadedAndUnloaded() throws Exception {
+        int found = 0;
+        for (Path init : List.of(Path.of("/usr/share/modules/init/bash"), Path.of("/usr/share/lmod/lmod/init/bash"))) {
+            if (Files.exists(init)) {
+                found++;
+                String script = "unset MODULEPATH; . " + init + " && module use " + prefix + "/share/modulefiles && module load udckpt && command -v udckpt && udckpt --version"
+                        + " && module whatis udckpt && module help udckpt && module unload udckpt && ! command -v udckpt";
+                assertEquals(0, run("module", "/bin/bash", "-c", script), text("module"));
+                assertTrue(text("module").contains(prefix + "/bin/udckpt"), text("module"));
+                assertTrue(text("module").contains("a batch script for Slurm: " + prefix + "/share"), text("module"));
+            }
+        }
+        assumeTrue(found > 0, "neither environment-modules nor lmod is installed");
     }
 
     /** The recipe is Python; whether Spack likes it, Spack knows. */
