@@ -74,6 +74,40 @@ over_connections() {
     restarted rc /tmp/image rxe6+rxe5
 }
 
+# hosts_job NAME VERB OPTION...: a job whose hosts have agents of their own, which an emulated machine starts slowly.
+hosts_job() {
+    local name=$1 verb=$2
+    shift 2
+    the_job "$name" udckpt "$verb" --starter local --start-timeout 300s --lease 60s "$@"
+}
+
+# Where the ranks of two units are: rank GID QPN.
+endpoints_of_hosts() { { endpoints "$1.a"; endpoints "$1.b"; } | sort; }
+
+# over_hosts TRANSPORT NET: one process on each of two hosts; addresses, the hosts of GIDs and remote keys go from agent to agent.
+over_hosts() {
+    local name=hosts-$1 again=hosts-$1-again image=/tmp/image-$1
+    export UCX_TLS=$1,self
+    devices 1 2 "a$2x" "$2"
+    : >"$brake"
+    hosts_job "$name" run --name "$name" --dir "$image" --hosts a:1,b:1 --device rxe1,rxe2 -- "$programs/stencil_cg" $solve --brake "$brake"
+    step "two hosts with an agent each, over rxe1 and rxe2, $UCX_TLS" computes "$name"
+    endpoints_of_hosts "$name" >"/tmp/endpoints.$name"
+    step "checkpoint and kill" udckpt checkpoint "$name" --then kill
+    step "the killed job ends" ended_well "$name"
+    devices 7 8 "b$2x" "$(($2 + 1))"
+    hosts_job "$again" restart "$image" --name "$again" --hosts c,d --device rxe8,rxe7
+    step "restart on two other hosts over rxe8 and rxe7: the job computes on" computes "$again"
+    endpoints_of_hosts "$again" >"/tmp/endpoints.$again"
+    step "other GIDs and other QPNs" different "/tmp/endpoints.$name" "/tmp/endpoints.$again"
+    rm "$brake"
+    step "it ends well" ended_well "$again"
+    right_answer "$name" "$again"
+    hosts_job "$again-soft" restart "$image" --name "$again-soft" --hosts c,d --device soft
+    step "restart on two hosts of the soft fabric ends well" ended_well "$again-soft"
+    right_answer "$name" "$again-soft"
+}
+
 # No RDMA at all: neither devices nor the kernel's verbs.
 no_rdma() {
     no_devices

@@ -54,6 +54,11 @@ int request_resolve(int reverse, uint16_t lid, uint32_t qpn);
 /* RoCE: tells the agent which GIDs are at the host of this number, and asks it for the number of a GID's host. */
 int request_host(int reverse, uint16_t number, const union ibv_gid *gids, int count);
 int request_find_host(int reverse, const union ibv_gid *gid, uint16_t *number);
+/* Remote keys of ranks of other nodes: makes the agent put a rank's file into the runtime directory; tells it one of this
+ * process's own that the device did not give; asks for one of a rank's that its file does not have. */
+int request_peer_keys(int rank);
+int request_tell_key(uint32_t virtual_key, uint32_t real_key);
+int request_find_key(int rank, uint32_t virtual_key, uint32_t *real_key);
 struct udckpt_msg_cm_bind;
 int request_cm_bind(struct udckpt_msg_cm_bind *message);   /* writes the port */
 int request_cm_unbind(struct udckpt_msg_cm_bind *message);

@@ -128,6 +128,36 @@ int request_find_host(int reverse, const union ibv_gid *gid, uint16_t *number)
     return ask_host(UDCKPT_MSG_FIND_HOST, reverse, gid, 1, number);
 }
 
+static int ask_key(struct udckpt_msg_key *message, const char *name)
+{
+    struct udckpt_msg_key answer;
+    message->length = sizeof *message;
+    if (ask(message, &answer, sizeof answer, UDCKPT_MSG_KEYED, name))
+        return REQUEST_NO_AGENT;
+    message->real_key = answer.real_key;
+    return (int)answer.status;
+}
+
+int request_peer_keys(int rank)
+{
+    struct udckpt_msg_key message = {.type = UDCKPT_MSG_PEER_KEYS, .rank = (uint32_t)rank};
+    return ask_key(&message, "PEER_KEYS");
+}
+
+int request_tell_key(uint32_t virtual_key, uint32_t real_key)
+{
+    struct udckpt_msg_key message = {.type = UDCKPT_MSG_TELL_KEY, .rank = (uint32_t)control.rank, .virtual_key = virtual_key, .real_key = real_key};
+    return ask_key(&message, "TELL_KEY");
+}
+
+int request_find_key(int rank, uint32_t virtual_key, uint32_t *real_key)
+{
+    struct udckpt_msg_key message = {.type = UDCKPT_MSG_FIND_KEY, .rank = (uint32_t)rank, .virtual_key = virtual_key};
+    int status = ask_key(&message, "FIND_KEY");
+    *real_key = message.real_key;
+    return status;
+}
+
 int request_cm_bind(struct udckpt_msg_cm_bind *message)
 {
     struct udckpt_msg_plain answer;

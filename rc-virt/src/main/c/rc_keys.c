@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SLOTS = 1 << UDCKPT_KEYS_BITS, MOST = SLOTS / 2 };
+enum { SLOTS = 1 << UDCKPT_KEYS_BITS, MOST = SLOTS / 2, NO_KEY = 0 };
 #define FILE_BYTES (sizeof(struct udckpt_keys_header) + SLOTS * sizeof(uint64_t))
 #define GONE (UINT64_C(0xffffffff) << 32) /* the probe goes on */
 
@@ -105,21 +105,56 @@ int rc_keys_publish(uint32_t virtual_key, uint32_t real_key)
     return error;
 }
 
+static uint64_t *find(uint32_t virtual_key)
+{
+    uint64_t *slots = own ? slots_of(own) : NULL;
+    for (uint32_t slot = rc_key_slot(virtual_key); slots && slots[slot]; slot = (slot + 1) % SLOTS)
+        if (slots[slot] >> 32 == virtual_key)
+            return &slots[slot];
+    return NULL;
+}
+
+/* The nodes of peers go on knowing a key of an earlier life by its pair of now, and are not told that the region is gone: so the
+ * number stays taken. They were told no other ones but those from KEYS_GIVEN on, none of which is given twice. */
 void rc_keys_withdraw(uint32_t virtual_key)
 {
     pthread_mutex_lock(&mutex);
-    uint64_t *slots = own ? slots_of(own) : NULL;
-    for (uint32_t slot = rc_key_slot(virtual_key); slots && slots[slot]; slot = (slot + 1) % SLOTS)
-        if (slots[slot] >> 32 == virtual_key) {
-            __atomic_store_n(&slots[slot], GONE, __ATOMIC_RELEASE);
-            break;
-        }
+    uint64_t *slot = find(virtual_key);
+    if (slot)
+        __atomic_store_n(slot, (uint32_t)*slot != virtual_key && virtual_key < UDCKPT_KEYS_GIVEN ? (uint64_t)virtual_key << 32 | NO_KEY : GONE,
+                         __ATOMIC_RELEASE);
     pthread_mutex_unlock(&mutex);
+}
+
+int rc_keys_were_told(uint32_t virtual_key)
+{
+    pthread_mutex_lock(&mutex);
+    int told = find(virtual_key) != NULL;
+    pthread_mutex_unlock(&mutex);
+    return told;
+}
+
+void rc_keys_announce(uint32_t virtual_key, uint32_t real_key)
+{
+    if (virtual_key == real_key || is_alone())
+        return;
+    int status = request_tell_key(virtual_key, real_key);
+    if (status != REQUEST_OK)
+        control_log("remote key 0x%x cannot be told to peers on other hosts: %s", virtual_key,
+                    status == REQUEST_NO_AGENT ? "there is no agent any more" : "the agent says why");
+}
+
+uint32_t rc_ask_key(const struct rc_peer_keys *keys, uint32_t key)
+{
+    uint32_t real;
+    return request_find_key(keys->rank, key, &real) == REQUEST_OK ? real : key;
 }
 
 static struct rc_peer_keys *map_peer(int rank)
 {
     struct udckpt_keys_header *header = map_file(rank, O_RDONLY, PROT_READ);
+    if (!header && errno == ENOENT && !is_alone() && request_peer_keys(rank) == REQUEST_OK)
+        header = map_file(rank, O_RDONLY, PROT_READ);
     struct rc_peer_keys *peer = header ? calloc(1, sizeof *peer) : NULL;
     if (!peer) {
         control_log("remote keys of rank %d: %s", rank, strerror(errno));
@@ -128,6 +163,7 @@ static struct rc_peer_keys *map_peer(int rank)
     peer->slots = slots_of(header);
     peer->differ = &header->differ;
     peer->rank = rank;
+    peer->mirrored = header->mirrored != 0;
     peer->next = peers;
     peers = peer;
     return peer;

@@ -20,6 +20,12 @@ static inline int is_usual(enum ibv_wr_opcode opcode)
     return (unsigned)opcode <= IBV_WR_RDMA_READ;
 }
 
+/* What a SEND has in the place of a remote key is anything. */
+static inline int names_memory(enum ibv_wr_opcode opcode)
+{
+    return opcode != IBV_WR_SEND && opcode != IBV_WR_SEND_WITH_IMM;
+}
+
 static int check(const struct v_qp *qp, const struct ibv_send_wr *wr)
 {
     if (UNLIKELY(wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->requests.max_sges))
@@ -91,7 +97,7 @@ static void translate_rkey(const struct v_rc *rc, struct rc_request *request)
     memcpy(&key, (char *)&request->posted + RC_RDMA_PADDING, sizeof key);
     if (is_atomic(request->posted.opcode))
         request->posted.wr.atomic.rkey = rc_real_key(rc->keys, request->atomic_rkey);
-    else
+    else if (names_memory(request->posted.opcode))
         request->posted.wr.rdma.rkey = rc_real_key(rc->keys, key);
 }
 
@@ -179,7 +185,7 @@ __attribute__((cold, noinline)) static int post_refused(int error, struct ibv_se
 static inline __attribute__((always_inline)) int post_one(struct v_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad, int translated)
 {
     uint32_t rkey = wr->wr.rdma.rkey;
-    if (translated && UNLIKELY(!rc_translate_near(qp->rc->keys, &rkey)))
+    if (translated && UNLIKELY(!rc_translate_near(qp->rc->keys, &rkey)) && names_memory(wr->opcode))
         return rc_post_list(qp, wr, bad);
     struct rc_request *request = draw_slot(&qp->requests);
     if (UNLIKELY(!claim_work(&request->work, WORK_SEND)))

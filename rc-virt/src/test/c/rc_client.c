@@ -114,6 +114,32 @@ static void poll_one(struct ibv_cq *cq)
         wc.wc_flags & IBV_WC_WITH_IMM ? ntohl(wc.imm_data) : 0, wc.qp_num);
 }
 
+/* Further regions of the same memory. */
+static struct ibv_mr *regions[4096];
+
+static void add_region(void)
+{
+    struct ibv_mr *mr = ibv_reg_mr_iova2(own.pd, own.memory, own.size, (uintptr_t)own.memory, access_flags);
+    unsigned i = 0;
+    while (i < sizeof regions / sizeof *regions && regions[i])
+        i++;
+    CHECK(mr && i < sizeof regions / sizeof *regions);
+    regions[i] = mr;
+    SAY("region %u\n", mr->rkey);
+}
+
+static void drop_region(uint32_t rkey)
+{
+    for (unsigned i = 0; i < sizeof regions / sizeof *regions; i++)
+        if (regions[i] && regions[i]->rkey == rkey) {
+            EQUAL(0, ibv_dereg_mr(regions[i]));
+            regions[i] = NULL;
+            SAY("dropped\n");
+            return;
+        }
+    SAY("no region %u\n", rkey);
+}
+
 static void *sleeper(void *unused)
 {
     struct ibv_cq *cq;
@@ -162,6 +188,13 @@ static void obey(char *line)
     } else if (!strncmp(line, "sleep", 5)) {
         pthread_create(&thread, NULL, sleeper, NULL);
         pthread_detach(thread);
+    } else if (!strncmp(line, "region", 6)) {
+        add_region();
+    } else if (sscanf(line, "drop %u", &a) == 1) {
+        drop_region(a);
+    } else if (sscanf(line, "aim %u", &a) == 1) {
+        peer_mr.rkey = a;
+        SAY("aimed\n");
     } else if (!strncmp(line, "close ", 6)) {
         close_all(line + 6);
     } else if (sscanf(line, "%63s %u %u %u %u %15s", word, &a, &b, &c, &d, letters) == 6 && opcode_of(word, &opcode)) {

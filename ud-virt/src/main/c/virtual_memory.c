@@ -15,7 +15,7 @@ static struct v_mr *keys[KEY_BUCKETS];
 static uint32_t keys_version;
 static struct v_mr *pool;
 static pthread_mutex_t keys_mutex = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t next_key = 0x40000000;
+static uint32_t next_key = UDCKPT_KEYS_GIVEN;
 
 static void begin_change(void)
 {
@@ -157,12 +157,20 @@ int virtual_dealloc_pd(struct ibv_pd *virtual)
     return error;
 }
 
+/* 0 is no key of virtual_near_keys. */
+static int may_be_given(uint32_t key)
+{
+    return key && !find_key(key) && !rc_keys_were_told(key);
+}
+
 static void publish_key(struct v_mr *mr)
 {
     begin_change();
     uint32_t key = mr->real->lkey;
-    while (!virtual_lending() && (!key || find_key(key))) /* 0 is no key of virtual_near_keys; a borrowing device knows keys by context, and translates none */
-        key = next_key++;
+    while (!virtual_lending() && !may_be_given(key)) { /* a borrowing device knows keys by context, and translates none */
+        key = next_key;
+        next_key = next_key == UINT32_MAX - 1 ? UDCKPT_KEYS_GIVEN : next_key + 1;
+    }
     mr->real_lkey = mr->real->lkey;
     mr->mr.lkey = key;
     mr->mr.rkey = key;
@@ -186,11 +194,12 @@ static void withdraw_key(struct v_mr *mr)
     end_change();
 }
 
+enum { REMOTE = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC };
+
 /* To peers, who may name only memory that gives them a right; a borrowing device keeps the keys. */
 int virtual_tell_key(const struct v_mr *mr)
 {
-    const unsigned remote = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-    return virtual_lending() || !(mr->access & remote) ? 0 : rc_keys_publish(mr->mr.rkey, mr->real->rkey);
+    return virtual_lending() || !(mr->access & REMOTE) ? 0 : rc_keys_publish(mr->mr.rkey, mr->real->rkey);
 }
 
 static struct v_mr *make_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
@@ -219,6 +228,8 @@ static struct v_mr *make_mr(struct ibv_pd *pd, void *addr, size_t length, uint64
         errno = ENOMEM;
         return NULL;
     }
+    if (!virtual_lending() && access & REMOTE)
+        rc_keys_announce(mr->mr.rkey, mr->real->rkey);
     pd_used(pd, 1);
     pthread_mutex_lock(&virtual_mutex);
     if (mr->mr.lkey != mr->real_lkey)

@@ -55,6 +55,11 @@ public interface AddressAuthority {
      */
     default void expect(List<Long> peers, Consumer<Endpoint> known) { }
 
+    /** The remote keys of ranks of other nodes. */
+    default KeyAuthority keys() {
+        return KeyAuthority.NONE;
+    }
+
     /** The endpoint that is at the device address {@code lid, qpn} in this life. */
     Optional<Endpoint> byReal(int lid, int qpn);
 }

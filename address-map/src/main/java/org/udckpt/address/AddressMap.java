@@ -62,6 +62,12 @@ public final class AddressMap implements AddressAuthority {
         return host;
     }
 
+    /** A host of this life whose address somebody else has chosen. */
+    public synchronized void addHost(HostAddress host) {
+        hosts.add(host);
+        lidsOfAHost = Math.max(lidsOfAHost, host.lids());
+    }
+
     /** The next {@link #newHost} looks from this LID on. */
     public synchronized void searchFrom(int lid) {
         allocator.searchFrom(lid);

@@ -1,17 +1,22 @@
 package org.udckpt.rc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.udckpt.address.AddressAuthority;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.CountersFile;
 import org.udckpt.address.Gid;
@@ -36,22 +41,34 @@ final class Lives implements AutoCloseable {
         RcClient open(int rank, Map<String, String> environment) throws Exception;
     }
 
-    private record Life(Path directory, AddressMap map, TranslationTable table, CountersFile counters, ControlServer server) {}
+    /** What a node's agent has; of the only one, both processes are. */
+    private record Agent(Path directory, TranslationTable table, CountersFile counters, ControlServer server) {}
+
+    private record Life(AddressMap map, List<Agent> agents) {
+        Agent of(int rank) {
+            return agents.get(rank % agents.size());
+        }
+    }
+
+    /** The addresses of all, and keys from the other node as its agent tells them. */
+    private record Known(AddressMap map, int self, List<Path> directories, Map<String, Integer> told) implements JointAddresses {}
 
     final List<RcClient> clients = new ArrayList<>();
     private final List<String> addresses = new ArrayList<>();
     private final List<Life> lives = new ArrayList<>();
     private final Path scratch;
+    private final boolean apart;
 
-    /** @param options "srq": receive from a shared queue. @param more environment of both processes */
-    Lives(Path scratch, Opener opener, String options, int timeout, Map<String, String> more) throws Exception {
+    /** @param options "srq": receive from a shared queue. @param more environment of both processes. @param apart each process has an agent of its own */
+    Lives(Path scratch, Opener opener, String options, int timeout, Map<String, String> more, boolean apart) throws Exception {
         this.scratch = scratch;
+        this.apart = apart;
         AddressMap map = new AddressMap();
         begin(map);
         for (int rank = 0; rank < 2; rank++) {
             HostAddress host = map.newHost("host" + rank);
             Map<String, String> environment = new HashMap<>(Map.of("LD_PRELOAD", System.getProperty("udckpt.native") + "/libudckpt.so",
-                    "UDCKPT_RUNTIME_DIR", lives.getFirst().directory.toString(), "UDCKPT_SOFT_LID", Integer.toString(host.lid()),
+                    "UDCKPT_RUNTIME_DIR", lives.getFirst().of(rank).directory.toString(), "UDCKPT_SOFT_LID", Integer.toString(host.lid()),
                     "UDCKPT_SOFT_QPNS", host.qpns()));
             environment.putAll(more);
             clients.add(opener.open(rank, environment));
@@ -62,7 +79,10 @@ final class Lives implements AutoCloseable {
             assertEquals("connected", clients.get(rank).ask("connect " + String.join(" ", peer[1], peer[2], peer[3], peer[4]) + " " + timeout));
             addresses.set(rank, clients.get(rank).ask("address"));
         }
-        lives.getFirst().server.await(2, SOON);
+        for (long end = System.nanoTime() + SOON.toNanos(); ranks().size() < 2;) {
+            assertTrue(System.nanoTime() < end, "both processes have connected");
+            Thread.sleep(1);
+        }
     }
 
     /** What the job sees of one end: virtual LID, QPN, keys, state and peer. */
@@ -75,17 +95,26 @@ final class Lives implements AutoCloseable {
     }
 
     private List<LibraryConnection> ranks() {
-        return lives.getFirst().server.connections();
+        return lives.getFirst().agents.stream().flatMap(agent -> agent.server.connections().stream()).sorted(Comparator.comparingInt(LibraryConnection::rank)).toList();
     }
 
     private void begin(AddressMap map) throws IOException {
-        Path directory = Files.createDirectories(scratch.resolve("life" + lives.size()));
-        TranslationTable table = TranslationTable.create(directory.resolve("table"), 4096, map.generation());
-        CountersFile counters = CountersFile.create(directory.resolve("counters"), RankSpan.all(2));
-        counters.begin(0);
-        counters.begin(1);
-        lives.add(new Life(directory, map, table, counters, ControlServer.start(directory, map.generation(), map, table, RankHosts.FROM_ENVIRONMENT,
-                new RankNumbers(RankSpan.all(2), 2, pid -> false, taken -> { }), gone -> { })));
+        Path life = scratch.resolve("life" + lives.size());
+        List<RankSpan> spans = apart ? List.of(new RankSpan(0, 1, 2), new RankSpan(1, 1, 2)) : List.of(RankSpan.all(2));
+        List<Path> directories = IntStream.range(0, spans.size()).mapToObj(node -> life.resolve("node" + node)).toList();
+        Map<String, Integer> told = new ConcurrentHashMap<>();
+        List<Agent> agents = new ArrayList<>();
+        for (int node = 0; node < spans.size(); node++) {
+            RankSpan span = spans.get(node);
+            Path directory = Files.createDirectories(directories.get(node));
+            TranslationTable table = TranslationTable.create(directory.resolve("table"), 4096, map.generation());
+            CountersFile counters = CountersFile.create(directory.resolve("counters"), span);
+            span.ranks().forEach(counters::begin);
+            AddressAuthority authority = apart ? new Known(map, node, directories, told) : map;
+            agents.add(new Agent(directory, table, counters, ControlServer.start(directory, map.generation(), authority, table, RankHosts.FROM_ENVIRONMENT,
+                    new RankNumbers(span, 2, pid -> false, taken -> { }), gone -> { })));
+        }
+        lives.add(new Life(map, agents));
     }
 
     private static <T> List<T> all(List<LibraryConnection> ranks, Function<LibraryConnection, java.util.concurrent.CompletableFuture<T>> command) {
@@ -121,7 +150,7 @@ final class Lives implements AutoCloseable {
         for (LibraryConnection rank : ranks) {
             HostAddress host = hosts.get(rank.rank());
             rank.rebuild(new Message.Rebuild(0, map().generation(), host.lid(), host.lids(), host.qpnFirst(), host.qpnLast(), 1_000_000_000L, Gid.ZERO,
-                    "soft0", lives.getLast().directory.toString()), SOON).join();
+                    "soft0", lives.getLast().of(rank.rank()).directory.toString()), SOON).join();
         }
         all(ranks, rank -> rank.connect(SOON));
         all(ranks, rank -> rank.resume(SOON));
@@ -133,9 +162,11 @@ final class Lives implements AutoCloseable {
             client.close();
         }
         for (Life life : lives) {
-            life.server.close();
-            life.table.close();
-            life.counters.close();
+            for (Agent agent : life.agents) {
+                agent.server.close();
+                agent.table.close();
+                agent.counters.close();
+            }
         }
     }
 }

@@ -74,10 +74,15 @@ class RcVirtualizationTest {
         return new RcClient(rank, Path.of(System.getProperty("udckpt.native")), environment);
     }
 
-    private Map<String, String> environment(Map<String, String> more) {
+    /** Whether each process is on a node of its own, whose agent asks the other's. */
+    boolean apart() {
+        return false;
+    }
+
+    Lives lives(String queue, int timeout, Map<String, String> more) throws Exception {
         Map<String, String> all = new HashMap<>(more);
         all.put("UDCKPT_LENDING", lending());
-        return all;
+        return new Lives(scratch, this::client, queue, timeout, all, apart());
     }
 
     private interface Interruption {
@@ -105,7 +110,7 @@ class RcVirtualizationTest {
     @ParameterizedTest
     @ValueSource(strings = {"own", "srq"})
     void aRestartAtEveryStep(String queue) throws Exception {
-        try (Lives lives = new Lives(scratch, this::client, queue, 14, environment(Map.of()))) {
+        try (Lives lives = lives(queue, 14, Map.of())) {
             List<Endpoint> before = lives.map().endpoints();
             for (int step = 0; step < SCRIPT.size(); step++) {
                 play(lives, step, step, lives::nextLife);
@@ -119,7 +124,7 @@ class RcVirtualizationTest {
 
     @Test
     void aCheckpointAtEveryStep() throws Exception {
-        try (Lives lives = new Lives(scratch, this::client, "own", 14, environment(Map.of()))) {
+        try (Lives lives = lives("own", 14, Map.of())) {
             for (int step = 0; step < SCRIPT.size(); step++) {
                 play(lives, step, step, lives::checkpoint);
             }
@@ -133,7 +138,7 @@ class RcVirtualizationTest {
         System.out.println("seed " + seed);
         Map<String, String> faults = Map.of("UDCKPT_SOFT_LOSS", "5", "UDCKPT_SOFT_DUPLICATE", "5", "UDCKPT_SOFT_REORDER", "5",
                 "UDCKPT_SOFT_SEED", Long.toString(seed));
-        try (Lives lives = new Lives(scratch, this::client, "own", 18, environment(faults))) {
+        try (Lives lives = lives("own", 18, faults)) {
             int round = 0;
             for (int step = 1; step < SCRIPT.size(); step += 3) {
                 play(lives, round++, step, lives::nextLife);
@@ -145,7 +150,7 @@ class RcVirtualizationTest {
     /** Who sleeps when the job is checkpointed is woken by what comes in the next life. */
     @Test
     void aSleeperWakesInTheNextLife() throws Exception {
-        try (Lives lives = new Lives(scratch, this::client, "own", 14, environment(Map.of()))) {
+        try (Lives lives = lives("own", 14, Map.of())) {
             for (int life = 0; life < 3; life++) {
                 RcClient sleeper = lives.clients.get(1);
                 assertEquals("posted 0", sleeper.ask("receive 1 4096"));
@@ -161,7 +166,7 @@ class RcVirtualizationTest {
     /** More than fits under way: the restart comes in the middle of a stream whose every message is counted, some of two elements. */
     @Test
     void aStreamIsCutAnywhere() throws Exception {
-        try (Lives lives = new Lives(scratch, this::client, "own", 14, environment(Map.of()))) {
+        try (Lives lives = lives("own", 14, Map.of())) {
             RcClient sender = lives.clients.get(0), receiver = lives.clients.get(1);
             List<String> told = new ArrayList<>();
             for (int round = 0; round < 6; round++) {

@@ -36,6 +36,7 @@ public final class ControlServer implements AutoCloseable {
     private final AddressAuthority authority;
     private final TranslationTable table;
     private final CmDirectory ports = new CmDirectory();
+    private final MirroredKeys keys;
     private final RankHosts hosts;
     private final RankNumbers numbers;
     private final Consumer<LibraryConnection> gone;
@@ -49,6 +50,7 @@ public final class ControlServer implements AutoCloseable {
         this.generation = generation;
         this.authority = authority;
         this.table = table;
+        this.keys = new MirroredKeys(socket.getParent(), authority.keys());
         this.hosts = hosts;
         this.numbers = numbers;
         this.gone = gone;
@@ -107,6 +109,7 @@ public final class ControlServer implements AutoCloseable {
             channel.close();
         }
         Files.deleteIfExists(socket);
+        keys.close();
     }
 
     /** Where accept(2) fails for want of descriptors, the process waits in the backlog until there is one. */
@@ -175,7 +178,7 @@ public final class ControlServer implements AutoCloseable {
     }
 
     private void requests(MessageChannel channel, Message.Hello hello) throws IOException {
-        RequestServer requests = new RequestServer(authority, table, hosts, ports, numbers, hello);
+        RequestServer requests = new RequestServer(authority, table, hosts, ports, keys, numbers, hello);
         try {
             while (true) {
                 channel.write(requests.answer(channel.read()));

@@ -111,6 +111,18 @@ public sealed interface Message {
     /** @param status {@code Layout.STATUS_OK}: the entry is in the table now; {@code STATUS_UNKNOWN}: no such endpoint */
     record Resolved(long cookie, int status) implements Message {}
 
+    /** Rank to agent: the remote keys of a rank are not in the runtime directory. */
+    record PeerKeys(long cookie, int rank) implements Message {}
+
+    /** Rank to agent: a region of the asking rank has been given another key than the device's. */
+    record TellKey(long cookie, int rank, int virtualKey, int realKey) implements Message {}
+
+    /** Rank to agent: the real key of a region of a rank of another node. */
+    record FindKey(long cookie, int rank, int virtualKey) implements Message {}
+
+    /** The answer to these three. @param status {@code Layout.STATUS_UNKNOWN}: there is no such rank, or key, on another node */
+    record Keyed(long cookie, int status, int realKey) implements Message {}
+
     /**
      * Rank to agent: rdma_cm takes a port, or listens at it.
      *

@@ -16,6 +16,7 @@ import org.udckpt.layout.Layout.MsgCmBind;
 import org.udckpt.layout.Layout.MsgHello;
 import org.udckpt.layout.Layout.MsgHost;
 import org.udckpt.layout.Layout.MsgIdentify;
+import org.udckpt.layout.Layout.MsgKey;
 import org.udckpt.layout.Layout.MsgLocated;
 import org.udckpt.layout.Layout.MsgPlain;
 import org.udckpt.layout.Layout.MsgQuiesced;
@@ -65,6 +66,10 @@ final class MessageCodec {
             case Message.Host m -> host(Layout.MSG_HOST, m.cookie(), m.reverse(), m.number(), m.gids());
             case Message.FindHost m -> host(Layout.MSG_FIND_HOST, m.cookie(), m.reverse(), 0, List.of(m.gid()));
             case Message.Hosted m -> plain(Layout.MSG_HOSTED, m.cookie(), m.status(), m.number());
+            case Message.PeerKeys m -> key(Layout.MSG_PEER_KEYS, m.cookie(), 0, m.rank(), 0, 0);
+            case Message.TellKey m -> key(Layout.MSG_TELL_KEY, m.cookie(), 0, m.rank(), m.virtualKey(), m.realKey());
+            case Message.FindKey m -> key(Layout.MSG_FIND_KEY, m.cookie(), 0, m.rank(), m.virtualKey(), 0);
+            case Message.Keyed m -> key(Layout.MSG_KEYED, m.cookie(), m.status(), 0, 0, m.realKey());
             case Message.Resolved m -> header(MsgResolve.SIZE, Layout.MSG_RESOLVED, m.cookie()).putInt(MsgResolve.STATUS, m.status());
             case Message.CmBind m -> cm(Layout.MSG_CM_BIND, m.cookie(), m.port(), m.service()).putLong(MsgCmBind.OWNER, m.owner())
                     .put(MsgCmBind.REUSE, (byte) (m.reuse() ? 1 : 0)).put(MsgCmBind.LISTENING, (byte) (m.listening() ? 1 : 0));
@@ -79,6 +84,11 @@ final class MessageCodec {
     }
 
     private static final VerbsAddress NOWHERE = new VerbsAddress(0, Gid.ZERO, 0);
+
+    private static ByteBuffer key(int type, long cookie, int status, int rank, int virtualKey, int realKey) {
+        return header(MsgKey.SIZE, type, cookie).putInt(MsgKey.STATUS, status).putInt(MsgKey.RANK, rank).putInt(MsgKey.VIRTUAL_KEY, virtualKey)
+                .putInt(MsgKey.REAL_KEY, realKey);
+    }
 
     private static ByteBuffer cm(int type, long cookie, CmPort port, VerbsAddress service) {
         return header(MsgCmBind.SIZE, type, cookie).putInt(MsgCmBind.PORT_SPACE, port.space()).putShort(MsgCmBind.PORT, (short) port.number())
@@ -140,6 +150,10 @@ final class MessageCodec {
             case Layout.MSG_FIND_HOST -> new Message.FindHost(cookie, sized(b, MsgHost.SIZE).getInt(MsgHost.REVERSE) != 0,
                     Gid.read(b.array(), MsgHost.GIDS));
             case Layout.MSG_HOSTED -> new Message.Hosted(cookie, sized(b, MsgPlain.SIZE).getInt(MsgPlain.STATUS), b.getInt(MsgPlain.VALUE));
+            case Layout.MSG_PEER_KEYS -> new Message.PeerKeys(cookie, sized(b, MsgKey.SIZE).getInt(MsgKey.RANK));
+            case Layout.MSG_TELL_KEY -> new Message.TellKey(cookie, sized(b, MsgKey.SIZE).getInt(MsgKey.RANK), b.getInt(MsgKey.VIRTUAL_KEY), b.getInt(MsgKey.REAL_KEY));
+            case Layout.MSG_FIND_KEY -> new Message.FindKey(cookie, sized(b, MsgKey.SIZE).getInt(MsgKey.RANK), b.getInt(MsgKey.VIRTUAL_KEY));
+            case Layout.MSG_KEYED -> new Message.Keyed(cookie, sized(b, MsgKey.SIZE).getInt(MsgKey.STATUS), b.getInt(MsgKey.REAL_KEY));
             case Layout.MSG_CM_BIND -> new Message.CmBind(cookie, port(b), b.getLong(MsgCmBind.OWNER), service(b), b.get(MsgCmBind.REUSE) != 0,
                     b.get(MsgCmBind.LISTENING) != 0);
             case Layout.MSG_CM_BOUND -> new Message.CmBound(cookie, sized(b, MsgPlain.SIZE).getInt(MsgPlain.STATUS), b.getInt(MsgPlain.VALUE));

@@ -1,6 +1,7 @@
 package org.udckpt.ud;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.udckpt.address.AddressAuthority;
@@ -16,16 +17,18 @@ final class RequestServer {
     private final TranslationTable table;
     private final RankHosts hosts;
     private final CmDirectory ports;
+    private final MirroredKeys keys;
     private final RankNumbers numbers;
     private final Message.Hello process;
     private int rank;
     private boolean claimed;
 
-    RequestServer(AddressAuthority authority, TranslationTable table, RankHosts hosts, CmDirectory ports, RankNumbers numbers, Message.Hello process) {
+    RequestServer(AddressAuthority authority, TranslationTable table, RankHosts hosts, CmDirectory ports, MirroredKeys keys, RankNumbers numbers, Message.Hello process) {
         this.authority = authority;
         this.table = table;
         this.hosts = hosts;
         this.ports = ports;
+        this.keys = keys;
         this.numbers = numbers;
         this.process = process;
         this.rank = process.rank();
@@ -40,6 +43,9 @@ final class RequestServer {
             case Message.Resolve m -> resolve(m);
             case Message.Host m -> host(m);
             case Message.FindHost m -> findHost(m);
+            case Message.PeerKeys m -> peerKeys(m);
+            case Message.TellKey m -> tellKey(m);
+            case Message.FindKey m -> findKey(m);
             case Message.CmBind m -> ports.bind(m, this).map(port -> new Message.CmBound(m.cookie(), Layout.STATUS_OK, port.number()))
                     .orElseGet(() -> new Message.CmBound(m.cookie(), Layout.STATUS_FAILED, 0));
             case Message.CmUnbind m -> new Message.CmUnbound(m.cookie(), ports.unbind(m.owner()) ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN);
@@ -65,6 +71,7 @@ final class RequestServer {
             case Message.Registered m -> throw unexpected(m);
             case Message.Unregistered m -> throw unexpected(m);
             case Message.Resolved m -> throw unexpected(m);
+            case Message.Keyed m -> throw unexpected(m);
             case Message.CmBound m -> throw unexpected(m);
             case Message.CmUnbound m -> throw unexpected(m);
             case Message.CmFound m -> throw unexpected(m);
@@ -113,6 +120,30 @@ final class RequestServer {
     private Message findHost(Message.FindHost m) {
         OptionalInt found = authority.hostOf(m.reverse(), m.gid());
         return new Message.Hosted(m.cookie(), found.isPresent() ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN, found.orElse(0));
+    }
+
+    private Message peerKeys(Message.PeerKeys m) {
+        try {
+            return new Message.Keyed(m.cookie(), keys.provide(m.rank()) ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN, 0);
+        } catch (IllegalStateException | UncheckedIOException e) {
+            System.err.println("udckpt: PEER_KEYS: " + e.getMessage());
+            return new Message.Keyed(m.cookie(), Layout.STATUS_FAILED, 0);
+        }
+    }
+
+    private Message tellKey(Message.TellKey m) {
+        try {
+            keys.tell(m.rank(), m.virtualKey(), m.realKey());
+            return new Message.Keyed(m.cookie(), Layout.STATUS_OK, m.realKey());
+        } catch (IllegalStateException e) {
+            System.err.println("udckpt: TELL_KEY: " + e.getMessage());
+            return new Message.Keyed(m.cookie(), Layout.STATUS_FAILED, 0);
+        }
+    }
+
+    private Message findKey(Message.FindKey m) {
+        OptionalInt found = keys.find(m.rank(), m.virtualKey());
+        return new Message.Keyed(m.cookie(), found.isPresent() ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN, found.orElse(0));
     }
 
     private Message resolve(Message.Resolve m) {

@@ -222,7 +222,7 @@ public final class FaultRun {
     private final class Peers implements Exchange.Local {
         private final int node;
         private final NodePart part;
-        private final KeyShelf shelf = new KeyShelf();
+        private final KeyShelf shelf = new KeyShelf("PMI key");
         private final Exchange exchange;
         private final List<String> wanted;
 

@@ -83,7 +83,7 @@ public final class Job implements AutoCloseable {
         closers.add(runtime::delete);
         try {
             writeJobFile(0);
-            hosts = closers.add(HostAddresses.reserve(facts.layout(), facts.span(), devices(), map, SoftPorts.of(around.environment()),
+            hosts = closers.add(HostAddresses.reserve(facts.layout(), facts.span(), devices(), map, around.machines(), SoftPorts.of(around.environment()),
                     around.environment().getOrDefault("UDCKPT_SOFT_NET", DEFAULT_NET)));
             counters = closers.add(CountersFile.create(runtime.counters(), facts.span()));
             table = closers.add(TranslationTable.create(runtime.table(), tableCapacity(facts.span().total()), facts.generation()));

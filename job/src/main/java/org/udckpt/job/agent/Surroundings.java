@@ -1,6 +1,7 @@
 package org.udckpt.job.agent;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.udckpt.address.AddressAuthority;
@@ -13,11 +14,12 @@ import org.udckpt.address.AddressMap;
  * @param directory   the working directory of its first processes, absolute
  * @param environment the user's
  * @param terminal    whether the user's signals come to this process
+ * @param machines    of a job of several agents, where each host of its layout is in this life: equal names are one machine; else none
  * @param authority   who knows the addresses, given those of the job's own processes
  */
-public record Surroundings(String runtime, Path directory, Map<String, String> environment, boolean terminal, Function<AddressMap, AddressAuthority> authority) {
+public record Surroundings(String runtime, Path directory, Map<String, String> environment, boolean terminal, List<String> machines, Function<AddressMap, AddressAuthority> authority) {
     /** Of a job that has one agent, in its user's terminal. */
     public static Surroundings alone(String job) {
-        return new Surroundings(job, Path.of("").toAbsolutePath(), System.getenv(), true, map -> map);
+        return new Surroundings(job, Path.of("").toAbsolutePath(), System.getenv(), true, List.of(), map -> map);
     }
 }

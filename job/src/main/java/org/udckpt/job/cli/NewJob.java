@@ -1,7 +1,6 @@
 package org.udckpt.job.cli;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -17,8 +16,8 @@ import org.udckpt.job.life.Restart;
 import org.udckpt.job.life.SeveralNodes;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.NodesRequest;
+import org.udckpt.job.nodes.Placement;
 import org.udckpt.job.nodes.Starter;
-import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.slurm.SlurmNodes;
 import org.udckpt.job.store.ImageLocation;
@@ -39,7 +38,7 @@ record NewJob(Settings settings, Installation installation, String name, Path im
     /** Runs it from its beginning; its exit code. */
     int run() throws InterruptedException {
         if (nodes.isPresent()) {
-            NodeJob job = new NodeJob(name, 0, launch, units(), nodes.get().fanOut(), Path.of("").toAbsolutePath().toString(), command, environment, null);
+            NodeJob job = new NodeJob(name, 0, launch, Placement.begin(layout, nodes.get().ranksPerUnit()), nodes.get().fanOut(), Path.of("").toAbsolutePath().toString(), command, environment, null);
             return Lives.run(settings, images, () -> SeveralNodes.start(settings, installation, nodes.get().starter(), job, images, "kvs_" + name));
         }
         return Lives.run(settings, images, () -> new OneNode(settings, installation, FirstLife.start(settings, installation, name, launch, layout, command, environment)));
@@ -65,15 +64,5 @@ record NewJob(Settings settings, Installation installation, String name, Path im
     private int alone(ImageLocation image) throws InterruptedException {
         return Lives.run(settings, image, Relocation.NONE,
                 () -> new OneNode(settings, installation, Restart.start(settings, installation, image, name, null, Relocation.NONE, Onlooker.NONE)));
-    }
-
-    private List<Unit> units() {
-        List<Unit> units = new ArrayList<>();
-        int first = 0;
-        for (HostLayout.Host host : layout.hosts()) {
-            units.add(new Unit(host.name(), host.name(), first, host.ranks()));
-            first += host.ranks();
-        }
-        return units;
     }
 }

@@ -50,6 +50,10 @@ final class NewJobOptions {
     @picocli.CommandLine.Option(names = "--mpi", paramLabel = "pmi1|pmix", description = "how ranks find each other: pmi1 (MPICH and relatives; the default) or pmix (Open MPI)")
     private String mpi;
 
+    @picocli.CommandLine.Option(names = "--ranks-per-unit", paramLabel = "N",
+            description = "with --starter: at most so many ranks of a host share memory, and stay together in restarts; default: all of a host")
+    private Integer ranksPerUnit;
+
     @Mixin
     private NodesOptions nodes;
 
@@ -87,7 +91,10 @@ final class NewJobOptions {
             settings.flag(Option.TIERS, ""); // the site's
         }
         Optional<HostLayout> allocated = nodes.silent() && hosts == null && ranks != null ? InAllocation.forRanks(ranks) : Optional.empty();
-        Optional<NodesRequest> several = nodes.check(allocated.map(_ -> new Starter.Srun()));
+        Optional<NodesRequest> several = nodes.check(allocated.map(_ -> new Starter.Srun())).map(this::divided);
+        if (ranksPerUnit != null && (several.isEmpty() || ranksPerUnit < 1)) {
+            throw new Failure(ExitCode.USAGE, "--ranks-per-unit " + ranksPerUnit + (several.isEmpty() ? " is of jobs on several hosts: give --starter too" : ": give 1 or more"));
+        }
         if (several.isPresent() && hosts == null && allocated.isEmpty()) {
             throw new Failure(ExitCode.USAGE, "--starter: give --hosts too, the hosts and how many ranks each has: --hosts n1:32,n2:32");
         }
@@ -112,6 +119,10 @@ final class NewJobOptions {
             installation.pmixLauncher();
         }
         return new NewJob(settings, installation, jobName, images, launch, layout, command, environment, several, allocated.isPresent());
+    }
+
+    private NodesRequest divided(NodesRequest whole) {
+        return ranksPerUnit == null ? whole : new NodesRequest(whole.starter(), whole.fanOut(), ranksPerUnit);
     }
 
     private Launch launch() {

@@ -22,7 +22,7 @@ import org.udckpt.job.tree.Tree;
 
 /** All of one node's parts of the protocol, joined: who drives it tells {@link #member} of messages and time, and the parts of what was done. */
 public final class NodePart implements Part {
-    private static final byte ADDRESSES = 0, KEYS = 1, FENCE = 2, NEWS = 3, TOTALS = 4;
+    private static final byte ADDRESSES = 0, KEYS = 1, FENCE = 2, NEWS = 3, TOTALS = 4, FACTS = 5;
 
     private final Member member;
     private final Participant participant;
@@ -30,6 +30,7 @@ public final class NodePart implements Part {
     private final Owner owner;
     private Exchange addresses;
     private Exchange keys;
+    private Exchange facts;
     private Fence fence;
     private News news;
     private Totals totals;
@@ -57,6 +58,12 @@ public final class NodePart implements Part {
     public Exchange keys(Shelf shelf, Exchange.Local local) {
         keys = new Exchange(KEYS, member, shelf, local);
         return keys;
+    }
+
+    /** Before the first message: what nodes tell each other by name, outside of calls. */
+    public Exchange facts(Shelf shelf, Exchange.Local local) {
+        facts = new Exchange(FACTS, member, shelf, local);
+        return facts;
     }
 
     /** For the same nodes: PMI's barrier, at whose end all keys can be asked for that were registered before. */
@@ -130,6 +137,8 @@ public final class NodePart implements Part {
             addresses.received(from, message, now);
         } else if (channel == KEYS && keys != null) {
             keys.received(from, message, now);
+        } else if (channel == FACTS && facts != null) {
+            facts.received(from, message, now);
         } else if (channel == FENCE && fence != null) {
             fence.received(from, message, now);
         } else if (channel == NEWS && news != null) {
@@ -168,7 +177,7 @@ public final class NodePart implements Part {
     }
 
     private Stream<Exchange> exchanges() {
-        return Stream.of(addresses, keys).filter(Objects::nonNull);
+        return Stream.of(addresses, keys, facts).filter(Objects::nonNull);
     }
 
     @Override

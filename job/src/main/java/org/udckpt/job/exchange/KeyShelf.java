@@ -13,8 +13,8 @@ import java.util.Arrays;
 import org.udckpt.job.tree.MalformedMessage;
 
 /**
- * What a node of the tree knows of PMI's key-value space. An entry goes by 63 bits of its key's SHA-256; two keys of a job with the same ones are
- * refused, which is less likely than one in a million for a million keys. A key is never put twice (PMI-1), so what is known stays right.
+ * What a node of the tree knows of a table of values by name, such as PMI's key-value space. An entry goes by 63 bits of its key's SHA-256; two keys of a job with
+ * the same ones are refused, which is less likely than one in a million for a million keys. A key is never put twice with different values, so what is known stays right.
  */
 public final class KeyShelf implements Shelf {
     private static final int MOST_KEY_BYTES = 0xffff;
@@ -25,7 +25,13 @@ public final class KeyShelf implements Shelf {
         }
     }
 
+    private final String what;
     private final Map<Long, Pair> pairs = new HashMap<>();
+
+    /** @param what a key is called in messages, such as "PMI key" */
+    public KeyShelf(String what) {
+        this.what = what;
+    }
 
     /** The number by which a key is asked for. */
     public static long number(String key) {
@@ -60,7 +66,7 @@ public final class KeyShelf implements Shelf {
             if (before == null || Arrays.equals(before.key, pair.key) && Arrays.equals(before.value, pair.value)) {
                 taken[count++] = number;
             } else {
-                refused = (refused == null ? "" : refused + "; ") + "PMI key '" + text(pair.key)
+                refused = (refused == null ? "" : refused + "; ") + what + " '" + text(pair.key)
                         + (Arrays.equals(before.key, pair.key) ? "' is put twice" : "' has the same number as '" + text(before.key) + "'");
             }
         }
@@ -91,7 +97,7 @@ public final class KeyShelf implements Shelf {
                 bytes += pairs.get(end++).bytes();
             }
             if (end == first || pairs.get(first).key.length > MOST_KEY_BYTES) {
-                throw new IllegalArgumentException("a PMI pair of " + pairs.get(first).bytes() + " bytes");
+                throw new IllegalArgumentException("a pair of " + pairs.get(first).bytes() + " bytes");
             }
             ByteBuffer message = ByteBuffer.allocate(bytes);
             pairs.subList(first, end).forEach(pair -> message.putShort((short) pair.key.length).put(pair.key).putInt(pair.value.length).put(pair.value));
@@ -111,7 +117,7 @@ public final class KeyShelf implements Shelf {
             }
             return pairs;
         } catch (BufferUnderflowException e) {
-            throw new MalformedMessage("PMI pairs of " + entries.length + " bytes break off", e);
+            throw new MalformedMessage("pairs of " + entries.length + " bytes break off", e);
         }
     }
 

@@ -23,7 +23,8 @@ public record DeviceChoice(List<String> names) {
     public static final String SOFT = "soft0";
 
     /** As REBUILD carries them; and the ports of a host have so many numbers (HostAddresses). */
-    private static final int MOST_CHARACTERS = 63, MOST_DEVICES = 4;
+    private static final int MOST_CHARACTERS = 63;
+    static final int MOST_DEVICES = 4;
     private static final Path SYSFS = Path.of("/sys/class/infiniband");
 
     /** The setting that chooses for itself. */

@@ -28,7 +28,7 @@ import org.udckpt.job.report.Failure;
 public final class HostAddresses implements AutoCloseable {
     private static final int RESERVING_PORT = 65535;
     /** Numbers for the ports of a host's real devices (virtual_host.c): four devices of four ports. */
-    private static final int REAL_PORTS = 16;
+    private static final int REAL_PORTS = DeviceChoice.MOST_DEVICES * HostNumbers.PORTS_OF_A_DEVICE;
 
     private final HostLayout layout;
     private final RankSpan span;
@@ -46,13 +46,18 @@ public final class HostAddresses implements AutoCloseable {
      * @param layout of the whole job
      * @param span whose hosts get addresses
      * @param map proposes; knows what the previous life had
+     * @param machines where the layout's hosts are, if they have several agents; none: all are here
      * @param ports of a simulated host, over all its devices; a restart gives at least as many as the job had
      * @param net the first octets of the hosts' IP addresses, such as 127.77 (UDCKPT_SOFT_NET)
      */
-    public static HostAddresses reserve(HostLayout layout, RankSpan span, DeviceChoice devices, AddressMap map, int ports, String net) {
+    public static HostAddresses reserve(HostLayout layout, RankSpan span, DeviceChoice devices, AddressMap map, List<String> machines, int ports, String net) {
         HostAddresses addresses = new HostAddresses(layout, span, devices);
         if (!devices.soft()) {
-            addresses.numberDevices(map);
+            if (machines.isEmpty()) {
+                addresses.numberDevices(map);
+            } else {
+                addresses.numberHosts(map, machines);
+            }
             return addresses;
         }
         try {
@@ -76,6 +81,11 @@ public final class HostAddresses implements AutoCloseable {
             HostAddress number = numbered.computeIfAbsent(devices.ofHost(firstHost() + host), device -> map.newHost(name, REAL_PORTS));
             hosts.add(new HostAddress(name, number.lid(), number.lids(), 0, 0));
         }
+    }
+
+    private void numberHosts(AddressMap map, List<String> machines) {
+        hosts.addAll(HostNumbers.of(layout, machines, devices, map.generation()).subList(firstHost(), firstHost() + layout.hosts(span).size()));
+        hosts.forEach(map::addHost);
     }
 
     /** The first proposal that nobody has. On a network of several machines only some are this machine's. */

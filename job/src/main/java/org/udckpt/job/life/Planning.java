@@ -80,7 +80,7 @@ public final class Planning {
     private static List<Move> moves(Settings settings, HostLayout before, HostLayout after, AddressMap addresses) {
         RankSpan all = RankSpan.all(after.ranks());
         Map<String, String> environment = System.getenv();
-        try (HostAddresses hosts = HostAddresses.reserve(after, all, DeviceChoice.resolve(settings), addresses.nextLife(), SoftPorts.of(environment), Ways.net(environment))) {
+        try (HostAddresses hosts = HostAddresses.reserve(after, all, DeviceChoice.resolve(settings), addresses.nextLife(), List.of(), SoftPorts.of(environment), Ways.net(environment))) {
             List<Move> moves = new ArrayList<>();
             for (int first = 0, end; first < after.ranks(); first = end) {
                 int from = before.hostOf(first);
@@ -138,8 +138,6 @@ public final class Planning {
         String device = auto ? DeviceChoice.AUTO : DeviceChoice.read(settings).ofHost(number);
         if (job.units().size() > 1 && device.equals(DeviceChoice.SOFT)) {
             Ways.requireNet(Ways.net(job.environment()), lead.isLoopbackAddress());
-        } else if (job.units().size() > 1 && !auto) {
-            Ways.requireNoConnections(device, addresses);
         }
         return move(number, new RankSpan(unit.first(), unit.count(), job.ranks()), unit.first(), unit.count(), before.host(), unit.host(), addresses, _ -> true, List.of(), device);
     }

@@ -3,6 +3,7 @@ package org.udckpt.job.life;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -79,7 +80,7 @@ public final class UnitLife implements AgentPart, News.Reader {
         news = handle.part().news(this);
         totals = handle.part().totals(NodeCounts.NONE.encode(), _ -> { });
         RuntimeDirectory.makeBase(settings);
-        authority = new NodeAuthority(handle, specification.job(), RuntimeDirectory.base(settings).resolve(runtime() + ".shelf"));
+        authority = new NodeAuthority(handle, specification.job(), facts().span(), settings.text(Option.DEVICE).contains("+"), RuntimeDirectory.base(settings).resolve(runtime() + ".shelf"));
         pmi = new NodePmi(handle);
     }
 
@@ -144,6 +145,7 @@ public final class UnitLife implements AgentPart, News.Reader {
                     begin(UnitStart::first);
                 } else {
                     Note revived = new Note.Revived(start.revive());
+                    authority.tellKeys(start.job().runtime().path());
                     node.thread().execute(now -> news.toRoot(revived.encode(), false, now)); // before the answer
                 }
                 Job job = start.job();
@@ -190,7 +192,7 @@ public final class UnitLife implements AgentPart, News.Reader {
 
     private void begin(Beginning how) throws IOException {
         UnitStart begun = how.begin(installation, specification.job(), number, settings, facts(), new Surroundings(runtime(), Path.of(specification.job().directory()),
-                specification.job().environment(), false, authority::of), this::prepared);
+                specification.job().environment(), false, machines(), authority::of), this::prepared);
         start = begun;
         if (ended) {
             begun.end();
@@ -212,15 +214,15 @@ public final class UnitLife implements AgentPart, News.Reader {
         if (job.facts().span().isAll()) {
             return;
         }
-        String device = job.hosts().device(unit.first());
         if (job.hosts().soft()) {
             Ways.requireNet(Ways.net(specification.job().environment()), specification.lead().isLoopback());
-        } else {
-            Ways.requireInfiniBand(device);
-            if (specification.job().image() != null) {
-                Ways.requireNoConnections(device, job.addresses());
-            }
         }
+    }
+
+    /** Where the units are; of the starter "local" all on one, whatever their hosts are called. */
+    private List<String> machines() {
+        boolean one = specification.lead().isLoopback();
+        return specification.job().units().stream().map(each -> one ? "" : each.host()).toList();
     }
 
     /** Behind this unit's own steps. */

@@ -5,7 +5,7 @@ import org.udckpt.job.exchange.AddressShelf;
 import org.udckpt.job.exchange.Exchange;
 import org.udckpt.job.report.Messages;
 
-/** The whole job's addresses, at the root of its tree, which has no ranks itself. */
+/** The whole job's addresses, hosts of GIDs and remote keys, at the root of its tree, which has no ranks itself. */
 public final class LeadAddresses implements Exchange.Local, AutoCloseable {
     private static final int ENDPOINTS_PER_RANK = 2;
 
@@ -22,6 +22,7 @@ public final class LeadAddresses implements Exchange.Local, AutoCloseable {
         this.node = node;
         this.shelf = new AddressShelf(file, ENDPOINTS_PER_RANK * job.ranks(), job.generation());
         this.exchange = node.part().addresses(shelf, this);
+        new LeadFacts(node);
         if (job.image() == null) {
             node.thread().execute(exchange::complete);
         }

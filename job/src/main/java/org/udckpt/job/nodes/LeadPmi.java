@@ -12,7 +12,7 @@ public final class LeadPmi {
 
     /** Before the node's first message. */
     public LeadPmi(NodeHandle node) {
-        this.keys = node.part().keys(new KeyShelf(), new Local());
+        this.keys = node.part().keys(new KeyShelf("PMI key"), new Local());
         this.fence = node.part().fence(this::enter);
         node.thread().execute(now -> {
             keys.complete(now);

@@ -1,5 +1,6 @@
 package org.udckpt.job.nodes;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -19,6 +20,8 @@ import org.udckpt.address.AddressBatch;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.Endpoint;
 import org.udckpt.address.Gid;
+import org.udckpt.address.KeyAuthority;
+import org.udckpt.address.RankSpan;
 import org.udckpt.address.Transport;
 import org.udckpt.address.VerbsAddress;
 import org.udckpt.job.coordinator.NodePart;
@@ -28,7 +31,7 @@ import org.udckpt.job.report.Messages;
 
 /**
  * The addresses of a job of several nodes, as one of them sees them: its own ranks' endpoints are in its map and are told to the others, whose are asked for
- * through the tree. Where GIDs are is known of this node's own devices only.
+ * through the tree. So are the hosts of GIDs, and remote keys.
  */
 public final class NodeAuthority implements AddressAuthority, Exchange.Local, AutoCloseable {
     private static final int ROOM = 1024; // at first; the shelf grows
@@ -41,6 +44,8 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
     private final AddressShelf shelf;
     private final NodePart part;
     private final Exchange exchange;
+    private final NodeFacts facts;
+    private final NodeKeys keysOfRanks;
     /** Of the node's thread: who waits for what was asked. */
     private final Map<Integer, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
     private final Map<Integer, Long> keys = new HashMap<>();
@@ -55,13 +60,17 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
     /**
      * Before the node's first message.
      *
+     * @param span    this node's ranks
+     * @param several whether processes have several verbs devices
      * @param file where the shelf's table is made, see {@link AddressShelf}
      */
-    public NodeAuthority(NodeHandle node, NodeJob job, Path file) {
+    public NodeAuthority(NodeHandle node, NodeJob job, RankSpan span, boolean several, Path file) {
         this.thread = node.thread();
         this.part = node.part();
         this.shelf = new AddressShelf(file, ROOM, job.generation());
         this.exchange = part.addresses(shelf, this);
+        this.facts = new NodeFacts(node);
+        this.keysOfRanks = new NodeKeys(facts, span, job.image() == null, several);
         if (job.image() == null) {
             thread.execute(exchange::complete); // there is nothing to gather: endpoints are told as they are made
         }
@@ -88,12 +97,32 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
 
     @Override
     public void host(boolean real, int number, List<Gid> gids) {
+        List<Gid> known = gids.stream().filter(gid -> own.hostOf(real, gid).isPresent()).toList();
         own.host(real, number, gids);
+        Map<String, String> news = new HashMap<>();
+        gids.stream().filter(gid -> !gid.equals(Gid.ZERO) && !known.contains(gid)).forEach(gid -> news.put(name(real, gid), Integer.toString(number)));
+        facts.put(news);
     }
 
     @Override
     public OptionalInt hostOf(boolean real, Gid gid) {
-        return own.hostOf(real, gid);
+        OptionalInt here = own.hostOf(real, gid);
+        return here.isPresent() ? here : facts.get(name(real, gid)).map(number -> OptionalInt.of(Integer.parseInt(number))).orElse(OptionalInt.empty());
+    }
+
+    /** In messages, too: two hosts may say that they have it. */
+    private static String name(boolean real, Gid gid) {
+        return (real ? "host of the GID " : "host of the job's GID ") + gid;
+    }
+
+    @Override
+    public KeyAuthority keys() {
+        return keysOfRanks;
+    }
+
+    /** Of a restarted job, when this node's ranks have their verbs objects again: tells the others their remote keys. @param runtimeDirectory theirs */
+    public void tellKeys(Path runtimeDirectory) throws IOException {
+        keysOfRanks.tellAll(runtimeDirectory);
     }
 
     @Override

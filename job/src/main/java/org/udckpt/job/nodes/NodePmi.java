@@ -1,39 +1,28 @@
 package org.udckpt.job.nodes;
 
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
-import org.udckpt.job.coordinator.NodePart;
-import org.udckpt.job.exchange.Exchange;
 import org.udckpt.job.exchange.Fence;
-import org.udckpt.job.exchange.KeyShelf;
 import org.udckpt.job.pmi.PmiPeers;
 import org.udckpt.job.pmi.PmiServer;
 import org.udckpt.job.report.Messages;
 
 /** PMI's key-value space and barriers over the nodes of a job, as an agent's {@link PmiServer} uses them. */
 public final class NodePmi implements PmiPeers {
-    private record Question(Set<String> keys, CompletableFuture<Map<String, String>> answer) {}
-
     private final NodeThread thread;
-    private final KeyShelf shelf = new KeyShelf();
-    private final Exchange keys;
+    private final NamedValues keys;
     private final Fence fence;
     private final AtomicLong begun = new AtomicLong();
     private final AtomicLong ended = new AtomicLong();
-    /** Of the node's thread, as {@link #asking}: by the exchange's number. */
-    private final Map<Integer, Question> questions = new HashMap<>();
-    /** What is being asked at this moment: its answer may come before its number. */
-    private Question asking;
     private volatile PmiServer server;
 
     /** Before the node's first message. */
     public NodePmi(NodeHandle node) {
         this.thread = node.thread();
-        this.keys = node.part().keys(shelf, new Local());
+        this.keys = new NamedValues("PMI key", node.part()::keys, this::contradicted);
         this.fence = node.part().fence(now -> released());
         task(keys::complete); // nothing is to be gathered: what ranks put goes up at once
     }
@@ -70,13 +59,13 @@ public final class NodePmi implements PmiPeers {
 
     @Override
     public void put(Map<String, String> pairs) {
-        task(now -> KeyShelf.entries(pairs).forEach(entries -> register(entries, now)));
+        task(now -> keys.put(pairs, now));
     }
 
     @Override
     public CompletableFuture<Map<String, String>> get(Set<String> wanted) {
         CompletableFuture<Map<String, String>> answer = new CompletableFuture<>();
-        task(now -> ask(new Question(wanted, answer), now));
+        task(now -> keys.get(wanted, answer, now));
         return answer;
     }
 
@@ -94,23 +83,6 @@ public final class NodePmi implements PmiPeers {
                 ended.incrementAndGet();
             }
         });
-    }
-
-    private void register(byte[] entries, long now) {
-        try {
-            keys.register(entries, now);
-        } catch (IllegalArgumentException e) {
-            contradicted(e.getMessage());
-        }
-    }
-
-    private void ask(Question question, long now) {
-        asking = question;
-        int number = keys.ask(question.keys.stream().mapToLong(KeyShelf::number).toArray(), now);
-        if (asking != null) {
-            questions.put(number, question);
-            asking = null;
-        }
     }
 
     /** The ranks' connections may have to wait for their ranks, and the node's thread must not. */
@@ -131,35 +103,6 @@ public final class NodePmi implements PmiPeers {
             Messages.error(why, null); // its ranks do not run yet
         } else {
             own.contradicted(why);
-        }
-    }
-
-    private final class Local implements Exchange.Local {
-        @Override
-        public void begin(long now) {
-            throw new IllegalStateException("keys take no part in EXCHANGE: a restored node puts its own when it is joined");
-        }
-
-        @Override
-        public void answered(int number, long[] absent, long now) {
-            Question question = questions.remove(number);
-            if (question == null) {
-                question = asking;
-                asking = null;
-            }
-            Map<String, String> values = new HashMap<>();
-            for (String key : question.keys) {
-                String value = shelf.get(key);
-                if (value != null) {
-                    values.put(key, value);
-                }
-            }
-            question.answer.complete(values);
-        }
-
-        @Override
-        public void refused(String why, long now) {
-            contradicted(why);
         }
     }
 }

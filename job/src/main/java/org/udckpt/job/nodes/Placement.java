@@ -30,6 +30,28 @@ public final class Placement {
     private Placement() {}
 
     /**
+     * The units of a job that begins: the ranks of each host, or as many as {@code most} of them, evenly. Those of different units of one host have no memory in
+     * common, and other addresses, as if they were on two hosts.
+     */
+    public static List<Unit> begin(HostLayout hosts, int most) {
+        List<Unit> units = new ArrayList<>();
+        int first = 0;
+        for (HostLayout.Host host : hosts.hosts()) {
+            int parts = (host.ranks() - 1) / most + 1;
+            for (int part = 0; part < parts; part++) {
+                int ranks = (host.ranks() - part + parts - 1) / parts;
+                units.add(new Unit(parts == 1 ? host.name() : host.name() + "." + part, host.name(), first, ranks));
+                first += ranks;
+            }
+        }
+        Set<String> names = new HashSet<>();
+        units.stream().filter(unit -> !names.add(unit.name())).findFirst().ifPresent(twice -> {
+            throw new Failure(ExitCode.USAGE, "--ranks-per-unit " + most + ": a part of host " + twice.host() + " would be called " + twice.name() + ", as another host is: rename that");
+        });
+        return units;
+    }
+
+    /**
      * What {@code --hosts} says: {@code a:8,b} are up to eight ranks on a and any number on b. Hosts are filled in their order; those without a number take as
      * many units each, as far as that goes, and more where those behind them have no room for the rest.
      *
@@ -108,7 +130,7 @@ public final class Placement {
     public static void refuseParting(List<Unit> units, Function<Unit, String> ties) {
         units.stream().filter(unit -> unit.count() > 1).findFirst().ifPresent(unit -> {
             throw new Failure(ExitCode.UNSUPPORTED, "--keep-together=no: " + unit.ranks() + " cannot be parted: " + apart(unit, ties)
-                    + ". Leave it out: they go to a host together");
+                    + ". Leave it out: they go to a host together. (A job that is started with --ranks-per-unit has smaller units.)");
         });
     }
 

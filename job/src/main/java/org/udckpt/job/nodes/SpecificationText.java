@@ -23,7 +23,7 @@ import org.udckpt.job.report.Failure;
  */
 public record SpecificationText(NodeSpecification specification, JobCredential credential) {
     /** Changes with the records' components, and with what the nodes say to each other. */
-    static final int VERSION = 4;
+    static final int VERSION = 5;
     private static final String WORD = "udckpt-agent";
     private static final int LONGEST_LINE = 64, MOST_BYTES = 64 << 20;
     /** All that is not ASCII is escaped, as the bytes must be that are no UTF-8 ({@code RawText}). */

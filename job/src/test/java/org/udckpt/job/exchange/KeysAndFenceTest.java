@@ -47,7 +47,7 @@ class KeysAndFenceTest {
     private final class Node implements Exchange.Local {
         private final int number;
         private final NodePart part;
-        private final KeyShelf shelf = new KeyShelf();
+        private final KeyShelf shelf = new KeyShelf("PMI key");
         private final Exchange keys;
         private final Fence fence;
         private final ArrayDeque<List<String>> asked = new ArrayDeque<>();
@@ -205,7 +205,7 @@ class KeysAndFenceTest {
 
     @Test
     void pairsComeBackAsTheyWereAndNoKeyIsPutTwice() throws MalformedMessage, RefusedEntries {
-        KeyShelf shelf = new KeyShelf();
+        KeyShelf shelf = new KeyShelf("PMI key");
         for (byte[] entries : KeyShelf.entries(Map.of("a", "1", "b", "", "\u00fc", "\u4e2d"))) {
             shelf.add(entries);
             shelf.add(entries); // a repetition is no second put

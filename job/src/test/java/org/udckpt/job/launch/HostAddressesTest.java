@@ -1,11 +1,15 @@
 package org.udckpt.job.launch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.udckpt.address.AddressMap;
+import org.udckpt.address.HostAddress;
 import org.udckpt.address.RankSpan;
+import org.udckpt.job.report.Failure;
 
 /** Devices go by the job's hosts, whichever of them an agent has. */
 class HostAddressesTest {
@@ -13,8 +17,8 @@ class HostAddressesTest {
     private static final DeviceChoice DEVICES = new DeviceChoice(List.of("x", "y+z"));
 
     private static List<String> devices(RankSpan span) {
-        try (HostAddresses hosts = HostAddresses.reserve(LAYOUT, span, DEVICES, new AddressMap(), 1, "127.77")) {
-            assertEquals(LAYOUT.hosts(span).stream().map(HostLayout.Host::name).toList(), hosts.hosts().stream().map(org.udckpt.address.HostAddress::name).toList());
+        try (HostAddresses hosts = HostAddresses.reserve(LAYOUT, span, DEVICES, new AddressMap(), List.of(), 1, "127.77")) {
+            assertEquals(LAYOUT.hosts(span).stream().map(HostLayout.Host::name).toList(), hosts.hosts().stream().map(HostAddress::name).toList());
             return span.ranks().mapToObj(hosts::device).toList();
         }
     }
@@ -30,8 +34,49 @@ class HostAddressesTest {
     /** Hosts that share a device share its number: a GID must lead to one. */
     @Test
     void aDeviceHasOneNumber() {
-        try (HostAddresses hosts = HostAddresses.reserve(LAYOUT, RankSpan.all(4), DEVICES, new AddressMap(), 1, "127.77")) {
+        try (HostAddresses hosts = HostAddresses.reserve(LAYOUT, RankSpan.all(4), DEVICES, new AddressMap(), List.of(), 1, "127.77")) {
             assertEquals(hosts.of(0).lid(), hosts.of(3).lid());
         }
+    }
+
+    private static List<HostAddress> numbers(RankSpan span, AddressMap map, List<String> machines) {
+        try (HostAddresses hosts = HostAddresses.reserve(LAYOUT, span, DEVICES, map, machines, 1, "127.77")) {
+            assertEquals(hosts.hosts(), map.hosts());
+            return hosts.hosts();
+        }
+    }
+
+    /** x has four numbers, y+z eight. */
+    @Test
+    void agentsOfOtherMachinesComeToTheSameNumbers() {
+        List<String> machines = List.of("a", "b", "c");
+        assertEquals(List.of(new HostAddress("h0", 1, 4, 0, 0)), numbers(new RankSpan(0, 2, 4), new AddressMap(), machines));
+        assertEquals(List.of(new HostAddress("h1", 5, 8, 0, 0)), numbers(new RankSpan(2, 1, 4), new AddressMap(), machines));
+        assertEquals(List.of(new HostAddress("h2", 13, 4, 0, 0)), numbers(new RankSpan(3, 1, 4), new AddressMap(), machines));
+    }
+
+    @Test
+    void laterLivesHaveOtherNumbersAndHostsOfOneDeviceTheSame() {
+        List<String> machines = List.of("a", "a", "a");
+        AddressMap later = new AddressMap().nextLife();
+        assertEquals(List.of(new HostAddress("h0", 13, 4, 0, 0)), numbers(new RankSpan(0, 2, 4), later, machines));
+        assertEquals(List.of(new HostAddress("h2", 13, 4, 0, 0)), numbers(new RankSpan(3, 1, 4), new AddressMap().nextLife(), machines));
+        assertEquals(List.of(new HostAddress("h2", 1, 4, 0, 0)), numbers(new RankSpan(3, 1, 4), new AddressMap().nextLife().nextLife(), machines));
+    }
+
+    /** What the job sees in its first life has to be unique for ever. */
+    @Test
+    void twoHostsOfAFirstLifeShareNoDevice() {
+        String said = assertThrows(Failure.class, () -> numbers(new RankSpan(0, 2, 4), new AddressMap(), List.of("a", "b", "a"))).getMessage();
+        assertTrue(said.contains("host h2") && said.contains("device x"), said);
+    }
+
+    @Test
+    void moreHostsThanNumbersAreRefused() {
+        int many = AddressMap.LAST_LID / 4 + 1;
+        HostLayout layout = new HostLayout(java.util.stream.IntStream.range(0, many).mapToObj(i -> new HostLayout.Host("h" + i, 1)).toList());
+        List<String> machines = layout.hosts().stream().map(HostLayout.Host::name).toList();
+        String said = assertThrows(Failure.class, () -> HostAddresses.reserve(layout, new RankSpan(0, 1, many), new DeviceChoice(List.of("x")), new AddressMap(), machines, 1, "127.77")).getMessage();
+        assertTrue(said.contains(many + " hosts"), said);
     }
 }

@@ -1,16 +1,21 @@
 package org.udckpt.job.nodes;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,6 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.Endpoint;
 import org.udckpt.address.Gid;
+import org.udckpt.address.KeysFile;
+import org.udckpt.address.RankSpan;
 import org.udckpt.address.Transport;
 import org.udckpt.address.VerbsAddress;
 import org.udckpt.job.launch.Launch;
@@ -53,8 +60,9 @@ class PeersTest {
         for (int unit = 0; unit < UNITS; unit++) {
             NodeHandle handle = nodes.handle(NodeJob.node(unit));
             Path shelf = directory.resolve("unit" + unit);
+            RankSpan span = new RankSpan(unit, 1, UNITS);
             CompletableFuture<NodeAuthority> authority = new CompletableFuture<>();
-            handle.thread().execute(now -> authority.complete(new NodeAuthority(handle, job, shelf).of(new AddressMap())));
+            handle.thread().execute(now -> authority.complete(new NodeAuthority(handle, job, span, false, shelf).of(new AddressMap())));
             authorities.add(authority.get());
             authorities.get(unit).register(unit, virtual(unit).qpn(), virtual(unit), real(unit), Transport.UD);
         }
@@ -100,5 +108,44 @@ class PeersTest {
         assertEquals(List.of(), authorities.get(2).peers());
         assertEquals(virtual(3), authorities.get(2).byReal(real(3).lid(), real(3).qpn()).orElseThrow().virtual(), "one that has sent something");
         assertEquals(List.of(virtual(3).key()), authorities.get(2).peers());
+    }
+
+    private static Gid gid(int last) {
+        byte[] bytes = new byte[Gid.BYTES];
+        bytes[0] = (byte) 0xfe;
+        bytes[Gid.BYTES - 1] = (byte) last;
+        return Gid.read(bytes, 0);
+    }
+
+    /** RoCE ports have no LIDs: who sends asks which host has a GID, and who receives where it is from. */
+    @Test
+    void hostsOfGidsAreFoundByOtherNodes() throws Exception {
+        start();
+        authorities.get(1).host(false, 5, List.of(gid(1), Gid.ZERO, gid(2)));
+        authorities.get(1).host(true, 9, List.of(gid(3)));
+        authorities.get(1).host(true, 9, List.of(gid(3)));
+        assertEquals(OptionalInt.of(5), authorities.get(4).hostOf(false, gid(2)));
+        assertEquals(OptionalInt.of(9), authorities.get(0).hostOf(true, gid(3)));
+        assertEquals(OptionalInt.of(9), authorities.get(1).hostOf(true, gid(3)));
+        assertEquals(OptionalInt.empty(), authorities.get(2).hostOf(true, gid(1)), "it is what the job sees");
+        assertEquals(OptionalInt.empty(), authorities.get(2).hostOf(false, gid(7)));
+    }
+
+    @Test
+    void remoteKeysAreKnownToOtherNodes() throws Exception {
+        start();
+        Path runtime = Files.createDirectory(directory.resolve("runtime"));
+        long[] pairs = LongStream.range(1, 3000).map(i -> KeysFile.pair((int) (i << 8 | 7), (int) (0xff000000L + i))).toArray();
+        KeysFile.mirror(KeysFile.of(runtime, 2), new KeysFile.Pairs(pairs, true)).close();
+        authorities.get(2).tellKeys(runtime);
+        KeysFile.Pairs known = authorities.get(4).keys().of(2).orElseThrow();
+        assertArrayEquals(LongStream.of(pairs).sorted().toArray(), LongStream.of(known.pairs()).sorted().toArray());
+        assertTrue(known.differ());
+        assertEquals(Optional.empty(), authorities.get(2).keys().of(2), "its own everybody there reads in its file");
+        assertEquals(0, authorities.get(2).keys().of(3).orElseThrow().pairs().length, "of a rank without any");
+        authorities.get(2).keys().tell(2, 0xf0000001, 0x700);
+        assertEquals(OptionalInt.of(0x700), authorities.get(0).keys().find(2, 0xf0000001));
+        assertEquals(OptionalInt.empty(), authorities.get(0).keys().find(2, 0xf0000002));
+        assertEquals(OptionalInt.empty(), authorities.get(0).keys().find(3, 0xf0000001));
     }
 }

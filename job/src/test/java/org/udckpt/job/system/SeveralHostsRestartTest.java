@@ -58,6 +58,60 @@ class SeveralHostsRestartTest {
         }
     }
 
+    /** Of a device that does not keep its keys over restarts: what a rank's peers on other hosts have to know of them comes by the agents. */
+    @Test
+    void remoteKeysAreNewAndReachOtherHosts() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(5)) {
+            hosts.environment.put("UCX_TLS", "rc_v,self");
+            hosts.environment.put("UDCKPT_LENDING", "0");
+            hosts.environment.put("UCX_RNDV_THRESH", "1k"); // by RDMA what is larger
+            String images = hosts.directory.resolve("images").toString();
+            assertEquals(0, hosts.end("alone", hosts.command("alone", words(List.of("run", "-n", "4"), STENCIL)), SECONDS), () -> hosts.text("alone"));
+            List<String> whole = hosts.lines("alone");
+            Process first = hosts.several("first", "run", words(List.of("--name", "job", "--dir", images, "--hosts", hosts.hosts(2, 2, 3)), STENCIL));
+            hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
+            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
+            hosts.crash(2, 3);
+            assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
+            Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(0, 4, 5), images);
+            hosts.await("the job's output", "second", () -> hosts.output("second").contains("iteration"));
+            assertEquals(0, hosts.run("again", SECONDS, "checkpoint", "job", "--then", "kill"), () -> hosts.text("again") + hosts.text("second"));
+            hosts.assertEnds(0, "second", second, SECONDS);
+            Process third = hosts.several("third", "restart", "--hosts", hosts.hosts(0, 2), images);
+            hosts.assertEnds(0, "third", third, SECONDS);
+            List<String> end = hosts.lines("third");
+            assertEquals(whole.subList(whole.size() - end.size(), whole.size()), end);
+            assertTrue(end.getLast().startsWith("checksum"), end.getLast());
+            hosts.good();
+        }
+    }
+
+    /** Units of two ranks: four of one host go on as two on each of two others, and fewer do not stay together. */
+    @Test
+    void ranksOfOneHostGoApartInUnits() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(4)) {
+            String images = hosts.directory.resolve("images").toString();
+            assertEquals(0, hosts.end("alone", hosts.command("alone", words(List.of("run", "-n", "4"), STENCIL)), SECONDS), () -> hosts.text("alone"));
+            List<String> whole = hosts.lines("alone");
+            Process first = hosts.several("first", "run", words(List.of("--name", "job", "--dir", images, "--hosts", hosts.hosts(4, 2), "--ranks-per-unit", "2"), STENCIL));
+            hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
+            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
+            hosts.crash(2);
+            assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
+            refused(hosts, 64, "no room for ranks 0 to 1, which stay together", "--hosts", hosts.hosts(1, 3, 4), images);
+            Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(2, 3, 4), images);
+            hosts.await("the job's output", "second", () -> hosts.output("second").contains("iteration"));
+            for (int number : new int[] {3, 4}) {
+                assertTrue(hosts.programs(number).contains("stencil_cg"), hosts.programs(number).toString());
+            }
+            hosts.assertEnds(0, "second", second, SECONDS);
+            List<String> end = hosts.lines("second");
+            assertEquals(whole.subList(whole.size() - end.size(), whole.size()), end);
+            assertTrue(end.getLast().startsWith("checksum"), end.getLast());
+            hosts.good();
+        }
+    }
+
     /** It starts nothing, anywhere. */
     private static void planned(SeveralHosts hosts, String images) throws Exception {
         assertEquals(0, hosts.end("plan", hosts.several("plan", "restart", "--plan", "--json", "--hosts", hosts.hosts(0, 4, 5), images), SECONDS), () -> hosts.text("plan"));

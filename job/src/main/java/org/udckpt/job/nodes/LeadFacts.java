@@ -1,0 +1,29 @@
+package org.udckpt.job.nodes;
+
+import org.udckpt.job.exchange.Exchange;
+import org.udckpt.job.exchange.KeyShelf;
+import org.udckpt.job.report.Messages;
+
+/** The root of what nodes tell each other by name ({@link NodeFacts}): the lead knows all of it, and asks for none. */
+final class LeadFacts implements Exchange.Local {
+    /** Before the node's first message. */
+    LeadFacts(NodeHandle node) {
+        Exchange facts = node.part().facts(new KeyShelf(NodeFacts.WHAT), this);
+        node.thread().execute(facts::complete);
+    }
+
+    @Override
+    public void begin(long now) {
+        throw new IllegalStateException("facts take no part in EXCHANGE");
+    }
+
+    @Override
+    public void answered(int number, long[] absent, long now) {
+        throw new IllegalStateException("the lead asks for no facts");
+    }
+
+    @Override
+    public void refused(String why, long now) {
+        Messages.error(why, null);
+    }
+}
