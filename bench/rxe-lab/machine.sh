@@ -1,7 +1,7 @@
 # Boots the virtual machine with a task and waits for its end.
-# Emulated, not KVM: the stock kernel does not come up under nested virtualization everywhere. One processor: several that
-# wait for each other's interrupts on a machine with less to spare are slower than one. No tsc=reliable: an emulated
-# processor's clock is not.
+# Emulated, not KVM: the stock kernel does not come up under nested virtualization everywhere. Two processors at most: more that
+# wait for each other's interrupts on a machine with less to spare are slower. No tsc=reliable: an emulated
+# processor's clock is not. No SMAP: this QEMU pops an iretq's frame as the kernel would, which SMAP forbids.
 
 # boot TASK SECONDS: the task's output goes to standard output while it runs; returns the task's exit code.
 boot() {
@@ -11,7 +11,7 @@ boot() {
     printf 'root=%q\nJAVA_HOME=%q\nsolve=%q\nbrake=%q\n' "$root" "$java_home" "${solve-}" "$brake" >"$share/environment"
     : >"$share/output"
     rm -f "$share/status"
-    nice -n 1 timeout -k 5 "$limit" qemu-system-x86_64 -nodefaults -no-user-config -accel tcg,thread=multi -cpu max -smp 1 -m 3072 \
+    nice -n 1 timeout -k 5 "$limit" qemu-system-x86_64 -nodefaults -no-user-config -accel tcg,thread=multi -cpu max,-smap -smp "$(($(nproc) > 1 ? 2 : 1))" -m 3072 \
         -kernel "$work/vmlinux" -initrd "$work/initrd.gz" \
         -append "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on" \
         -drive "file=$work/disk.ext4,if=none,id=disk,format=raw,snapshot=on" -device virtio-blk-pci,drive=disk \

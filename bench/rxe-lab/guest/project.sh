@@ -3,6 +3,8 @@
 . /lab/environment
 export JAVA_HOME UDCKPT_NO_BUILD=1 UDCKPT_KEY_FILE=/lab/key
 export JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:UseAVX=0"
+# Sessions as groups of the scheduler would give the ranks, which poll, as much of the only processor as an agent.
+sysctl -qw kernel.sched_autogroup_enabled=0
 mkdir -p "$root"
 mount -t tmpfs -o size=256m project "$root"
 (cd /project && tar --format=posix -cf - udckpt pom.xml scripts job/target/*.jar job/target/lib bench/target/classes bench/rxe-lab \

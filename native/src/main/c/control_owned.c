@@ -34,7 +34,14 @@ void control_owned(void *reply, size_t size, uint64_t cookie, uint32_t status)
         status = UDCKPT_STATUS_FAILED;
     else
         mapped += owned;
-    mapped += rc_keys_ranges(ranges + mapped, room - mapped);
+    room = (int)((size - (size_t)((char *)(ranges + mapped) - (char *)reply)) / sizeof *ranges);
+    int keys = rc_keys_ranges(ranges + mapped, room);
+    if (keys > room) {
+        control_log("QUIESCE: this process maps the keys of %d peers, more than a message can name", keys);
+        status = UDCKPT_STATUS_FAILED;
+        keys = 0;
+    }
+    mapped += keys;
     *message = (struct udckpt_msg_quiesced){
         .length = (uint32_t)((char *)(ranges + mapped) - (char *)reply), .type = UDCKPT_MSG_QUIESCED, .cookie = cookie,
         .status = status, .fd_count = count, .range_count = mapped};

@@ -169,6 +169,7 @@ static void go_back_once(struct soft_rc *rc)
 static void progress(struct soft_rc *rc)
 {
     rc->probing = false;
+    rc->receiver_ready_at = 0; /* it has taken a packet since: of a message that is begun at the receiver the rest has to follow before the queue rests */
     rc->progress_at = soft_rc_now();
     rc->retry_after = RETRY_FIRST;
     rc->retry_at = rc->progress_at + rc->retry_after;

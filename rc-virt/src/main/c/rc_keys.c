@@ -153,8 +153,6 @@ uint32_t rc_ask_key(const struct rc_peer_keys *keys, uint32_t key)
 static struct rc_peer_keys *map_peer(int rank)
 {
     struct udckpt_keys_header *header = map_file(rank, O_RDONLY, PROT_READ);
-    if (!header && errno == ENOENT && !is_alone() && request_peer_keys(rank) == REQUEST_OK)
-        header = map_file(rank, O_RDONLY, PROT_READ);
     struct rc_peer_keys *peer = header ? calloc(1, sizeof *peer) : NULL;
     if (!peer) {
         control_log("remote keys of rank %d: %s", rank, strerror(errno));
@@ -169,12 +167,33 @@ static struct rc_peer_keys *map_peer(int rank)
     return peer;
 }
 
-const struct rc_peer_keys *rc_keys_of(int rank)
+static struct rc_peer_keys *known_peer(int rank)
 {
-    pthread_mutex_lock(&mutex);
     struct rc_peer_keys *peer = peers;
     while (peer && peer->rank != rank)
         peer = peer->next;
+    return peer;
+}
+
+/* Of a rank of another node the agent makes the file. It may have to ask for a while: nobody waits for the mutex meanwhile. */
+static void have_made(int rank)
+{
+    char path[sizeof control.runtime_dir + 32];
+    name_file(path, sizeof path, rank);
+    if (access(path, F_OK) && !is_alone() && request_peer_keys(rank) == REQUEST_FAILED)
+        control_log("remote keys of rank %d: the agent could not get them", rank);
+}
+
+const struct rc_peer_keys *rc_keys_of(int rank)
+{
+    pthread_mutex_lock(&mutex);
+    struct rc_peer_keys *peer = known_peer(rank);
+    pthread_mutex_unlock(&mutex);
+    if (peer)
+        return peer;
+    have_made(rank);
+    pthread_mutex_lock(&mutex);
+    peer = known_peer(rank);
     if (!peer)
         peer = map_peer(rank);
     pthread_mutex_unlock(&mutex);

@@ -34,7 +34,11 @@ int rc_find_peer(struct v_qp *qp, struct ibv_qp_attr *real)
     }
     virtual_aim(&real->ah_attr, from, entry.real_lid, address_real_gid(entry.real_lid));
     real->dest_qp_num = entry.real_qpn;
-    if (!virtual_lending())
-        rc_set_keys(qp, rc_keys_of((int)entry.rank));
+    if (!virtual_lending()) {
+        const struct rc_peer_keys *keys = rc_keys_of((int)entry.rank);
+        if (!keys && virtual_moved) /* in a later life no key is the device's own */
+            return EHOSTUNREACH;
+        rc_set_keys(qp, keys);
+    }
     return 0;
 }

@@ -157,7 +157,7 @@ int virtual_dealloc_pd(struct ibv_pd *virtual)
     return error;
 }
 
-/* 0 is no key of virtual_near_keys. */
+/* 0 is no key of virtual_near_keys. The peers' table has a mutex of its own, which nobody holds for long. */
 static int may_be_given(uint32_t key)
 {
     return key && !find_key(key) && !rc_keys_were_told(key);

@@ -27,14 +27,6 @@ public final class KeysFile implements AutoCloseable {
     private static final long GONE = 0xffffffffL;
     private static final VarHandle SLOT = JAVA_LONG.varHandle();
 
-    /**
-     * A rank's keys.
-     *
-     * @param pairs  of virtual and real key, see {@link #pair}; ones that are not here are the device's own, but for what is told later
-     * @param differ whether there may be pairs of different keys, now or later
-     */
-    public record Pairs(long[] pairs, boolean differ) {}
-
     private final Arena arena;
     private final MemorySegment memory;
     private int used;
@@ -63,19 +55,19 @@ public final class KeysFile implements AutoCloseable {
         }
     }
 
-    /** Makes the file of a rank of another node; processes see it when it is whole. */
-    public static KeysFile mirror(Path file, Pairs of) throws IOException {
+    /** Makes the file of a rank of another node; processes see it when it is whole. @param pairs see {@link #pair} */
+    public static KeysFile mirror(Path file, long[] pairs) throws IOException {
         Path begun = file.resolveSibling(file.getFileName() + ".new");
         Files.deleteIfExists(begun);
         Arena arena = Arena.ofShared();
         try {
             MemorySegment memory = SharedFile.create(begun, BYTES, arena);
             memory.set(JAVA_LONG, KeysHeader.LAYOUT_HASH, Layout.LAYOUT_HASH);
-            memory.set(JAVA_INT, KeysHeader.DIFFER, of.differ() ? 1 : 0);
+            memory.set(JAVA_INT, KeysHeader.DIFFER, 1); // any may be given at any time, and is asked for when it is met
             memory.set(JAVA_INT, KeysHeader.MIRRORED, 1);
             memory.set(JAVA_LONG, KeysHeader.MAGIC, Layout.KEYS_MAGIC);
             KeysFile made = new KeysFile(arena, memory);
-            Arrays.stream(of.pairs()).forEach(made::put);
+            Arrays.stream(pairs).forEach(made::put);
             Files.move(begun, file, StandardCopyOption.ATOMIC_MOVE);
             return made;
         } catch (IOException | RuntimeException e) {

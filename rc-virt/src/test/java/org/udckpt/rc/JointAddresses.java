@@ -71,11 +71,11 @@ interface JointAddresses extends AddressAuthority {
             }
 
             @Override
-            public Optional<KeysFile.Pairs> of(int rank) {
+            public Optional<long[]> of(int rank) {
                 Path file = KeysFile.of(directories().get(rank), rank);
                 try {
                     return rank == self() ? Optional.empty()
-                            : Optional.of(new KeysFile.Pairs(map().generation() == 0 || !Files.exists(file) ? new long[0] : KeysFile.read(file), map().generation() > 0));
+                            : Optional.of(map().generation() == 0 || !Files.exists(file) ? new long[0] : KeysFile.read(file));
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }

@@ -27,7 +27,7 @@ final class MirroredKeys implements AutoCloseable {
     }
 
     private KeysFile make(int rank) {
-        Optional<KeysFile.Pairs> pairs = authority.of(rank);
+        Optional<long[]> pairs = authority.of(rank);
         if (pairs.isEmpty()) {
             return null;
         }

@@ -118,8 +118,13 @@ final class RequestServer {
     }
 
     private Message findHost(Message.FindHost m) {
-        OptionalInt found = authority.hostOf(m.reverse(), m.gid());
-        return new Message.Hosted(m.cookie(), found.isPresent() ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN, found.orElse(0));
+        try {
+            OptionalInt found = authority.hostOf(m.reverse(), m.gid());
+            return new Message.Hosted(m.cookie(), found.isPresent() ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN, found.orElse(0));
+        } catch (IllegalStateException e) {
+            System.err.println("udckpt: FIND_HOST: " + e.getMessage());
+            return new Message.Hosted(m.cookie(), Layout.STATUS_FAILED, 0);
+        }
     }
 
     private Message peerKeys(Message.PeerKeys m) {
@@ -142,8 +147,13 @@ final class RequestServer {
     }
 
     private Message findKey(Message.FindKey m) {
-        OptionalInt found = keys.find(m.rank(), m.virtualKey());
-        return new Message.Keyed(m.cookie(), found.isPresent() ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN, found.orElse(0));
+        try {
+            OptionalInt found = keys.find(m.rank(), m.virtualKey());
+            return new Message.Keyed(m.cookie(), found.isPresent() ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN, found.orElse(0));
+        } catch (IllegalStateException e) {
+            System.err.println("udckpt: FIND_KEY: " + e.getMessage());
+            return new Message.Keyed(m.cookie(), Layout.STATUS_FAILED, 0);
+        }
     }
 
     private Message resolve(Message.Resolve m) {

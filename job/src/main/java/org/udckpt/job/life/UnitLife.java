@@ -80,7 +80,7 @@ public final class UnitLife implements AgentPart, News.Reader {
         news = handle.part().news(this);
         totals = handle.part().totals(NodeCounts.NONE.encode(), _ -> { });
         RuntimeDirectory.makeBase(settings);
-        authority = new NodeAuthority(handle, specification.job(), facts().span(), settings.text(Option.DEVICE).contains("+"), RuntimeDirectory.base(settings).resolve(runtime() + ".shelf"));
+        authority = new NodeAuthority(handle, specification.job(), facts().span(), RuntimeDirectory.base(settings).resolve(runtime() + ".shelf"));
         pmi = new NodePmi(handle);
     }
 

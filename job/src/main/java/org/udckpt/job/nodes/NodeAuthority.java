@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,6 +39,7 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
     private static final Duration PATIENCE = Duration.ofSeconds(20); // the tree needs milliseconds; and longer when a node on the way is lost
     /** What nobody has may be on its way: a peer can hear of a queue pair, from outside of MPI, before the root has. */
     private static final int TRIES = 4;
+    private static final Duration ON_ITS_WAY = Duration.ofMillis(150);
     private static final long PAUSE_MS = 50;
 
     private final NodeThread thread;
@@ -61,16 +63,15 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
      * Before the node's first message.
      *
      * @param span    this node's ranks
-     * @param several whether processes have several verbs devices
      * @param file where the shelf's table is made, see {@link AddressShelf}
      */
-    public NodeAuthority(NodeHandle node, NodeJob job, RankSpan span, boolean several, Path file) {
+    public NodeAuthority(NodeHandle node, NodeJob job, RankSpan span, Path file) {
         this.thread = node.thread();
         this.part = node.part();
         this.shelf = new AddressShelf(file, ROOM, job.generation());
         this.exchange = part.addresses(shelf, this);
         this.facts = new NodeFacts(node);
-        this.keysOfRanks = new NodeKeys(facts, span, job.image() == null, several);
+        this.keysOfRanks = new NodeKeys(facts, span, job.image() == null);
         if (job.image() == null) {
             thread.execute(exchange::complete); // there is nothing to gather: endpoints are told as they are made
         }
@@ -107,7 +108,7 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
     @Override
     public OptionalInt hostOf(boolean real, Gid gid) {
         OptionalInt here = own.hostOf(real, gid);
-        return here.isPresent() ? here : facts.get(name(real, gid)).map(number -> OptionalInt.of(Integer.parseInt(number))).orElse(OptionalInt.empty());
+        return here.isPresent() ? here : facts.getOfStrangers(name(real, gid), real ? Duration.ZERO : ON_ITS_WAY).map(number -> OptionalInt.of(Integer.parseInt(number))).orElse(OptionalInt.empty());
     }
 
     /** In messages, too: two hosts may say that they have it. */
@@ -186,11 +187,16 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
     public void answered(int number, long[] absent, long now) {
         if (first.isPresent() && first.getAsInt() == number) {
             first = OptionalInt.empty();
+            Set<Integer> connected = new HashSet<>();
             expected.forEach(key -> shelf.get(key).ifPresent(endpoint -> {
                 peers.add(key);
                 known.accept(endpoint);
+                if (endpoint.transport() == Transport.RC) {
+                    connected.add(endpoint.rank());
+                }
             }));
-            part.exchanged(null, now); // who is not there any more had ended before the checkpoint
+            // Who is not there any more had ended before the checkpoint. All have told their keys before the exchange.
+            facts.fetch(keysOfRanks.names(connected), () -> part.exchanged(null, now), now);
             return;
         }
         CompletableFuture<Optional<Endpoint>> answer = waiting.remove(number);

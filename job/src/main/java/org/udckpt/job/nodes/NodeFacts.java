@@ -1,6 +1,7 @@
 package org.udckpt.job.nodes;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -15,10 +16,8 @@ import org.udckpt.job.report.Messages;
 final class NodeFacts {
     static final String WHAT = "fact";
     private static final Duration PATIENCE = Duration.ofSeconds(20); // the tree needs milliseconds; and longer when a node on the way is lost
-    /** What nobody has may be on its way. */
-    private static final int TRIES = 4;
     private static final long PAUSE_MS = 50;
-    /** What nobody has is not asked for again in this time: a stranger's datagrams, each of which names an unknown GID, must not hold up who receives them. */
+    /** A stranger's datagrams, each of which names an unknown GID, must not hold up who receives them. */
     private static final long ABSENT_NS = Duration.ofSeconds(1).toNanos();
     private static final int MOST_ABSENT = 1000;
 
@@ -40,13 +39,34 @@ final class NodeFacts {
         }
     }
 
-    /** @return empty if no node has told it, or not in time, which is said */
-    Optional<String> get(String name) {
+    /**
+     * What nobody has may be on its way, and is asked for again for a while.
+     *
+     * @return empty if no node has told it
+     * @throws IllegalStateException if the other nodes have not answered in time
+     */
+    Optional<String> get(String name, Duration patience) {
+        long end = System.nanoTime() + patience.toNanos();
+        Optional<String> found = ask(name);
+        try {
+            while (found.isEmpty() && System.nanoTime() < end) {
+                Thread.sleep(PAUSE_MS);
+                found = ask(name);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while the other nodes were asked for '" + name + "'", e);
+        }
+        return found;
+    }
+
+    /** The same for a name that strangers may bring here: one that nobody has is not asked for again within a second. */
+    Optional<String> getOfStrangers(String name, Duration patience) {
         Long since = absent.get(name);
         if (since != null && System.nanoTime() - since < ABSENT_NS) {
             return Optional.empty();
         }
-        Optional<String> found = search(name);
+        Optional<String> found = get(name, patience);
         if (found.isEmpty()) {
             if (absent.size() >= MOST_ABSENT) {
                 absent.clear();
@@ -56,28 +76,29 @@ final class NodeFacts {
         return found;
     }
 
-    private Optional<String> search(String name) {
-        try {
-            Optional<String> found = ask(name);
-            for (int tries = 1; tries < TRIES && found.isEmpty(); tries++) {
-                Thread.sleep(PAUSE_MS);
-                found = ask(name);
-            }
-            return found;
-        } catch (TimeoutException e) {
-            Messages.error("'" + name + "' did not come from the other nodes within " + PATIENCE.toSeconds() + " s", e);
-            return Optional.empty();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return Optional.empty();
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("asking the other nodes for '" + name + "'", e.getCause());
+    /** Asks for many in one go, so that each of them is known here afterwards. Of the node's thread. @param done runs there when they are, or at once */
+    void fetch(Set<String> names, Runnable done, long now) {
+        CompletableFuture<Map<String, String>> answer = new CompletableFuture<>();
+        answer.thenRun(done);
+        if (names.isEmpty()) {
+            answer.complete(new HashMap<>());
+        } else {
+            values.get(names, answer, now);
         }
     }
 
-    private Optional<String> ask(String name) throws InterruptedException, ExecutionException, TimeoutException {
+    private Optional<String> ask(String name) {
         CompletableFuture<Map<String, String>> answer = new CompletableFuture<>();
         thread.execute(now -> values.get(Set.of(name), answer, now));
-        return Optional.ofNullable(answer.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS).get(name));
+        try {
+            return Optional.ofNullable(answer.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS).get(name));
+        } catch (TimeoutException e) {
+            throw new IllegalStateException("'" + name + "' did not come from the other nodes within " + PATIENCE.toSeconds() + " s", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while the other nodes were asked for '" + name + "'", e);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("asking the other nodes for '" + name + "'", e.getCause());
+        }
     }
 }

@@ -46,7 +46,7 @@ public final class Placement {
         }
         Set<String> names = new HashSet<>();
         units.stream().filter(unit -> !names.add(unit.name())).findFirst().ifPresent(twice -> {
-            throw new Failure(ExitCode.USAGE, "--ranks-per-unit " + most + ": a part of host " + twice.host() + " would be called " + twice.name() + ", as another host is: rename that");
+            throw new Failure(ExitCode.USAGE, "--ranks-per-unit " + most + ": two units would be called " + twice.name() + ", which is a host's name and that of a part of another: rename the host");
         });
         return units;
     }

@@ -2,6 +2,7 @@ package org.udckpt.job.nodes;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
@@ -62,7 +63,7 @@ class PeersTest {
             Path shelf = directory.resolve("unit" + unit);
             RankSpan span = new RankSpan(unit, 1, UNITS);
             CompletableFuture<NodeAuthority> authority = new CompletableFuture<>();
-            handle.thread().execute(now -> authority.complete(new NodeAuthority(handle, job, span, false, shelf).of(new AddressMap())));
+            handle.thread().execute(now -> authority.complete(new NodeAuthority(handle, job, span, shelf).of(new AddressMap())));
             authorities.add(authority.get());
             authorities.get(unit).register(unit, virtual(unit).qpn(), virtual(unit), real(unit), Transport.UD);
         }
@@ -136,13 +137,17 @@ class PeersTest {
         start();
         Path runtime = Files.createDirectory(directory.resolve("runtime"));
         long[] pairs = LongStream.range(1, 3000).map(i -> KeysFile.pair((int) (i << 8 | 7), (int) (0xff000000L + i))).toArray();
-        KeysFile.mirror(KeysFile.of(runtime, 2), new KeysFile.Pairs(pairs, true)).close();
+        KeysFile.mirror(KeysFile.of(runtime, 2), pairs).close();
+        KeysFile.mirror(KeysFile.of(runtime, 2 + UNITS), new long[] {KeysFile.pair(7, 8)}).close(); // of a process below it
         authorities.get(2).tellKeys(runtime);
-        KeysFile.Pairs known = authorities.get(4).keys().of(2).orElseThrow();
-        assertArrayEquals(LongStream.of(pairs).sorted().toArray(), LongStream.of(known.pairs()).sorted().toArray());
-        assertTrue(known.differ());
+        long[] known = authorities.get(4).keys().of(2).orElseThrow();
+        assertArrayEquals(LongStream.of(pairs).sorted().toArray(), LongStream.of(known).sorted().toArray());
+        assertArrayEquals(new long[] {KeysFile.pair(7, 8)}, authorities.get(4).keys().of(2 + UNITS).orElseThrow());
+        assertEquals(0, authorities.get(4).keys().of(2 + 2 * UNITS).orElseThrow().length, "one that had no device then");
         assertEquals(Optional.empty(), authorities.get(2).keys().of(2), "its own everybody there reads in its file");
-        assertEquals(0, authorities.get(2).keys().of(3).orElseThrow().pairs().length, "of a rank without any");
+        authorities.get(3).tellKeys(Files.createDirectory(directory.resolve("empty")));
+        assertEquals(0, authorities.get(2).keys().of(3).orElseThrow().length, "of a rank without any");
+        assertThrows(IllegalStateException.class, () -> authorities.get(2).keys().of(1), "whose node has not told");
         authorities.get(2).keys().tell(2, 0xf0000001, 0x700);
         assertEquals(OptionalInt.of(0x700), authorities.get(0).keys().find(2, 0xf0000001));
         assertEquals(OptionalInt.empty(), authorities.get(0).keys().find(2, 0xf0000002));

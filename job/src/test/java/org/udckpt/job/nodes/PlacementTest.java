@@ -72,7 +72,7 @@ class PlacementTest {
         assertEquals(List.of(new Unit("a", "a", 0, 5), new Unit("b", "b", 5, 2), new Unit("c", "c", 7, 1)), Placement.begin(hosts, Integer.MAX_VALUE));
         assertEquals(List.of(new Unit("a.0", "a", 0, 3), new Unit("a.1", "a", 3, 2), new Unit("b", "b", 5, 2), new Unit("c", "c", 7, 1)), Placement.begin(hosts, 3));
         assertEquals(List.of("a.0", "a.1", "a.2", "a.3", "a.4", "b.0", "b.1", "c"), Placement.begin(hosts, 1).stream().map(Unit::name).toList());
-        assertTrue(refused(ExitCode.USAGE, () -> Placement.begin(HostLayout.parse("a:2,a.1:1", null), 1)).getMessage().contains("would be called a.1"));
+        assertTrue(refused(ExitCode.USAGE, () -> Placement.begin(HostLayout.parse("a:2,a.1:1", null), 1)).getMessage().contains("two units would be called a.1"));
     }
 
     @Test

@@ -1,5 +1,6 @@
 package org.udckpt.process.capture;
 
+import java.io.File;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -167,6 +168,11 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
         if (seen != null) {
             throw new CaptureFailed("the snapshot (process " + pid + ") of the job's process " + job + " ended while it wrote its memory (" + seen
                     + "): killed by hand, or by the kernel for want of memory, or a page of it could not be read");
+        }
+        String[] threads = new File("/proc/" + pid + "/task").list();
+        if (threads != null && threads.length < writers.size()) { // none ends by itself: the kernel has ended it
+            throw new CaptureFailed("the snapshot (process " + pid + ") of the job's process " + job + " has " + threads.length + " of the " + writers.size()
+                    + " threads that write its memory; the kernel's log (dmesg) may say why");
         }
     }
 
