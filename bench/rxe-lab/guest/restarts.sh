@@ -23,6 +23,12 @@ different() {
         ! cut -d' ' -f1,3 "$1" | grep -qxFf - <(cut -d' ' -f1,3 "$2")
 }
 
+# others BEFORE AFTER: as many, and no GID as before; new devices count their queue pairs as those before them did.
+others() {
+    cat "$1" "$2"
+    [ -s "$1" ] && [ "$(wc -l <"$1")" = "$(wc -l <"$2")" ] && ! cut -d' ' -f2 "$1" | grep -qxFf - <(cut -d' ' -f2 "$2")
+}
+
 # killed_after_checkpoint NAME IMAGE HOSTS DEVICES: the job NAME, whose transports are in $UCX_TLS, and what is left of it.
 killed_after_checkpoint() {
     : >"$brake"
@@ -99,7 +105,7 @@ over_hosts() {
     hosts_job "$again" restart "$image" --name "$again" --hosts c,d --device rxe8,rxe7
     step "restart on two other hosts over rxe8 and rxe7: the job computes on" computes "$again"
     endpoints_of_hosts "$again" >"/tmp/endpoints.$again"
-    step "other GIDs and other QPNs" different "/tmp/endpoints.$name" "/tmp/endpoints.$again"
+    step "other GIDs" others "/tmp/endpoints.$name" "/tmp/endpoints.$again"
     rm "$brake"
     step "it ends well" ended_well "$again"
     right_answer "$name" "$again"

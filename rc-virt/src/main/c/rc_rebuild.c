@@ -54,12 +54,25 @@ int rc_rebuild_state(struct v_qp *qp)
     return qp->qp.state == IBV_QPS_ERR ? modify(qp, &qp->rc->attributes, IBV_QPS_ERR, 0) : 0;
 }
 
+/* A device of a later life may take fewer reads and atomics at a time than the one for which the job chose: both ends go by what theirs takes. */
+static void fit_device(const struct v_qp *qp, struct ibv_qp_attr *real)
+{
+    struct ibv_device_attr device;
+    if (lower_device->query_device(context_of(qp->qp.context)->real, &device))
+        return; /* and it says itself what it does not take */
+    if (device.max_qp_rd_atom > 0 && real->max_dest_rd_atomic > device.max_qp_rd_atom)
+        real->max_dest_rd_atomic = (uint8_t)device.max_qp_rd_atom;
+    if (device.max_qp_init_rd_atom > 0 && real->max_rd_atomic > device.max_qp_init_rd_atom)
+        real->max_rd_atomic = (uint8_t)device.max_qp_init_rd_atom;
+}
+
 static int connect_again(struct v_qp *qp)
 {
     struct v_rc *rc = qp->rc;
     struct ibv_qp_attr real = rc->attributes;
     if (qp->qp.state != IBV_QPS_RTR && qp->qp.state != IBV_QPS_RTS)
         return 0;
+    fit_device(qp, &real);
     errno = rc_find_peer(qp, &real);
     if (errno || modify(qp, &real, IBV_QPS_RTR, rc->to_rtr))
         return -1;
