@@ -3,6 +3,8 @@ package org.udckpt.bench.report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.udckpt.bench.measured.Row;
 import org.udckpt.bench.plot.BarPlot;
 import org.udckpt.bench.plot.BarPlot.Bar;
@@ -13,6 +15,8 @@ final class OverheadSection {
             + "Native is the same soft fabric without virtualization, under udckpt run; on a real device, the MPI library's own launcher without udckpt; DMTCP's runs are compared with those over TCP. "
             + "In square brackets: checkpoints that such a run took, in the median; 0: it ended before the first was due. "
             + "Published: " + Published.PETASCALE + "; " + Published.MVAPICH2 + ".";
+
+    private static final String PRELOADED = "preloaded";
 
     private OverheadSection() {}
 
@@ -39,7 +43,24 @@ final class OverheadSection {
             table.add(row);
             plot.row(subject.title(), bars);
         }
-        return Section.table("Run-time overhead", TEXT, table, new Section.Plot("overhead", plot.svg()));
+        List<String> paragraphs = new ArrayList<>(List.of(TEXT));
+        paragraphs.addAll(together(results));
+        return new Section("Run-time overhead", paragraphs, table, List.of(new Section.Plot("overhead", plot.svg())));
+    }
+
+    /** Applications of which there are several kinds ({@code npb:cg.A}), without checkpoints: single pairs of short runs scatter, and so do the medians of few of them. */
+    private static List<String> together(Results results) {
+        Map<String, List<Subject>> families = results.subjects().stream().filter(subject -> subject.workload().contains(":"))
+                .collect(Collectors.groupingBy(subject -> subject.workload().substring(0, subject.workload().indexOf(':')) + ", " + subject.transport(), TreeMap::new, Collectors.toList()));
+        List<String> lines = new ArrayList<>();
+        families.forEach((family, subjects) -> {
+            List<Double> overheads = subjects.stream().flatMap(subject -> results.overheads(subject, PRELOADED).stream()).toList();
+            List<Double> times = subjects.stream().flatMap(subject -> results.overheadsOfTime(subject, PRELOADED).stream()).toList();
+            if (subjects.stream().map(Subject::workload).distinct().count() > 1 && !overheads.isEmpty()) {
+                lines.add("All pairs of " + family + ", " + PRELOADED + ": " + Words.spread(overheads, Words::percent) + clock(times) + ".");
+            }
+        });
+        return lines;
     }
 
     private static List<Double> seconds(Map<Integer, Row.Run> runs) {
