@@ -161,6 +161,15 @@ static void close_all(char *fds)
     SAY("closed\n");
 }
 
+static void obey(char *line);
+
+static void *obey_alone(void *line)
+{
+    obey(line);
+    free(line);
+    return NULL;
+}
+
 static void obey(char *line)
 {
     char word[64], letters[16];
@@ -176,7 +185,8 @@ static void obey(char *line)
     } else if (sscanf(line, "connect %u %u %u %" SCNu64 " %u", &a, &b, &c, &memory, &d) == 5) {
         connect_to((uint16_t)a, b, c, memory, (int)d);
     } else if (sscanf(line, "receive %u %u", &a, &b) == 2) {
-        SAY("posted %d\n", receive(a, b, strstr(line, "halved") != NULL));
+        int error = receive(a, b, strstr(line, "halved") != NULL); /* before the answer's lock: it may wait at the gate */
+        SAY("posted %d\n", error);
     } else if (sscanf(line, "poll %63s", word) == 1) {
         poll_one(!strcmp(word, "sends") ? own.send_cq : own.recv_cq);
     } else if (!strncmp(line, "empty", 5)) {
@@ -187,6 +197,10 @@ static void obey(char *line)
         SAY("value %lu\n", *(unsigned long *)(own.memory + (size_t)a * SLOT));
     } else if (!strncmp(line, "sleep", 5)) {
         pthread_create(&thread, NULL, sleeper, NULL);
+        pthread_detach(thread);
+    } else if (!strncmp(line, "alone ", 6)) { /* in a thread of its own, whose answer comes when it comes */
+        SAY("begun\n");
+        pthread_create(&thread, NULL, obey_alone, strdup(line + 6));
         pthread_detach(thread);
     } else if (!strncmp(line, "region", 6)) {
         add_region();

@@ -130,23 +130,18 @@ __attribute__((cold, noinline)) static int post_refused(int error, struct ibv_re
     return abs(error);
 }
 
-__attribute__((cold, noinline)) static int post_after_look(const struct receiver *to, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+__attribute__((noinline)) static int post_queue_list(struct v_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    return post_list(&(struct receiver){.qp = qp->real, .ring = &qp->receives}, wr, bad);
+}
+
+int virtual_receive_after_look(struct v_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
     if (!gate_enter_slow()) {
         *bad = wr;
         return EOPNOTSUPP;
     }
-    return post_list(to, wr, bad);
-}
-
-int virtual_receive_after_look(struct v_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
-{
-    return post_after_look(&(struct receiver){.qp = qp->real, .ring = &qp->receives}, wr, bad);
-}
-
-__attribute__((noinline)) static int post_queue_list(struct v_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
-{
-    return post_list(&(struct receiver){.qp = qp->real, .ring = &qp->receives}, wr, bad);
+    return post_queue_list(qp, wr, bad);
 }
 
 /* The usual case: one request of one piece. It calls the device and nothing else, and what only the way back from a refusal
@@ -186,8 +181,12 @@ int virtual_receive_translated(struct v_qp *qp, struct ibv_recv_wr *wr, struct i
 int virtual_post_srq_recv(struct ibv_srq *virtual, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
     struct v_srq *srq = (struct v_srq *)virtual;
-    struct receiver to = {.srq = srq->real, .ring = &srq->receives};
-    return LIKELY(gate_enter_fast()) ? post_list(&to, wr, bad) : post_after_look(&to, wr, bad);
+    if (UNLIKELY(!gate_enter())) {
+        *bad = wr;
+        return EOPNOTSUPP;
+    }
+    struct receiver to = {.srq = srq->real, .ring = &srq->receives}; /* not before: who waits at the gate may go on in another life */
+    return post_list(&to, wr, bad);
 }
 
 /* Before the memory of a new life is known: the records hold the old life's keys. */

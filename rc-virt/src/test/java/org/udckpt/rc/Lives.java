@@ -138,8 +138,18 @@ final class Lives implements AutoCloseable {
 
     /** A checkpoint and a restart on other LIDs, with other QPNs. */
     void nextLife() throws Exception {
+        nextLife(() -> { });
+    }
+
+    /** Happens between two lives, while the gates are closed. */
+    interface Between {
+        void happen() throws Exception;
+    }
+
+    void nextLife(Between between) throws Exception {
         List<LibraryConnection> ranks = ranks();
         List<Message.Quiesced> owned = stop(ranks);
+        between.happen();
         for (int rank = 0; rank < 2; rank++) {
             int control = ranks.get(rank).descriptor();
             assertEquals("closed", clients.get(rank).ask("close " + owned.get(rank).descriptors().stream().distinct()

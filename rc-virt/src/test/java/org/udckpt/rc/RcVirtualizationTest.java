@@ -163,6 +163,37 @@ class RcVirtualizationTest {
         }
     }
 
+    /** A thread that comes to a closed gate goes on in the next life, with that life's queues and keys. */
+    @ParameterizedTest
+    @ValueSource(strings = {"own", "srq"})
+    void whoWaitsAtTheGateGoesOnInTheNextLife(String queue) throws Exception {
+        try (Lives lives = lives(queue, 14, Map.of())) {
+            RcClient sender = lives.clients.get(0), receiver = lives.clients.get(1);
+            for (int seed : List.of(3, 4, 5)) {
+                for (String halves : queue.equals("srq") ? List.of("") : List.of("", " halved")) { // a shared queue takes one element
+                    lives.nextLife(() -> {
+                        assertEquals("begun", receiver.ask("alone receive 1 4096" + halves));
+                        Thread.sleep(100); // nothing tells from outside that it is there
+                    });
+                    assertEquals("posted 0", receiver.line());
+                    lives.nextLife(() -> {
+                        assertEquals("begun", sender.ask("alone send 2 0 100 " + seed + " s" + (halves.isEmpty() ? "" : "h")));
+                        Thread.sleep(100);
+                    });
+                    assertEquals("posted 0", sender.line());
+                    lives.nextLife(() -> {
+                        assertEquals("begun", sender.ask("alone poll sends"));
+                        assertEquals("begun", receiver.ask("alone poll receives"));
+                        Thread.sleep(100);
+                    });
+                    assertEquals("completion 2 status 0 " + SEND + " bytes 0 imm 0 qp " + lives.address(0).split(" ")[2], sender.line());
+                    assertEquals("completion 1 status 0 " + RECEIVE + " bytes 100 imm 0 qp " + lives.address(1).split(" ")[2], receiver.line());
+                    assertEquals("right", receiver.ask("check 1 100 " + seed));
+                }
+            }
+        }
+    }
+
     /** More than fits under way: the restart comes in the middle of a stream whose every message is counted, some of two elements. */
     @Test
     void aStreamIsCutAnywhere() throws Exception {
