@@ -3,39 +3,52 @@ package org.udckpt.ud;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.ConcurrentHashMap;
 import org.udckpt.address.KeyAuthority;
 import org.udckpt.address.KeysFile;
 
-/** The remote keys of ranks of other nodes, in files beside those of this node's ranks. Thread-safe. */
+/** The remote keys of ranks of other nodes, in files beside those of this node's ranks. Thread-safe; other nodes are asked without any lock. */
 final class MirroredKeys implements AutoCloseable {
     private final Path directory;
     private final KeyAuthority authority;
-    private final Map<Integer, KeysFile> files = new ConcurrentHashMap<>();
+    private final Map<Integer, KeysFile> files = new HashMap<>();
+    private boolean closed;
 
     MirroredKeys(Path directory, KeyAuthority authority) {
         this.directory = directory;
         this.authority = authority;
     }
 
-    /** The rank's file is there. @return false if it is not on another node */
+    /**
+     * The rank's file is there.
+     *
+     * @return false if it is not on another node
+     * @throws IllegalStateException if its node does not say what belongs into it
+     */
     boolean provide(int rank) {
-        return files.computeIfAbsent(rank, this::make) != null;
+        if (has(rank)) {
+            return true;
+        }
+        Optional<long[]> pairs = authority.of(rank);
+        return pairs.isPresent() && make(rank, pairs.get());
     }
 
-    private KeysFile make(int rank) {
-        Optional<long[]> pairs = authority.of(rank);
-        if (pairs.isEmpty()) {
-            return null;
+    private synchronized boolean has(int rank) {
+        return files.containsKey(rank);
+    }
+
+    private synchronized boolean make(int rank, long[] pairs) {
+        if (!closed && !files.containsKey(rank)) { // else another of its peers asked at the same time
+            try {
+                files.put(rank, KeysFile.mirror(KeysFile.of(directory, rank), pairs));
+            } catch (IOException e) {
+                throw new UncheckedIOException("the remote keys of rank " + rank + ": " + e.getMessage(), e);
+            }
         }
-        try {
-            return KeysFile.mirror(KeysFile.of(directory, rank), pairs.get());
-        } catch (IOException e) {
-            throw new UncheckedIOException("the remote keys of rank " + rank + ": " + e.getMessage(), e);
-        }
+        return !closed;
     }
 
     void tell(int rank, int virtualKey, int realKey) {
@@ -45,15 +58,19 @@ final class MirroredKeys implements AutoCloseable {
     /** What {@link KeyAuthority#find} finds is in the file from now on. */
     OptionalInt find(int rank, int virtualKey) {
         OptionalInt real = authority.find(rank, virtualKey);
-        KeysFile file = files.get(rank);
-        if (real.isPresent() && file != null) {
-            file.put(KeysFile.pair(virtualKey, real.getAsInt()));
-        }
+        real.ifPresent(key -> keep(rank, KeysFile.pair(virtualKey, key)));
         return real;
     }
 
+    private synchronized void keep(int rank, long pair) {
+        if (!closed && files.containsKey(rank)) {
+            files.get(rank).put(pair);
+        }
+    }
+
     @Override
-    public void close() {
+    public synchronized void close() {
+        closed = true;
         files.values().forEach(KeysFile::close);
         files.clear();
     }

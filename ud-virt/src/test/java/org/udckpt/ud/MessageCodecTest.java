@@ -30,7 +30,8 @@ class MessageCodecTest {
                 new Message.Registered(12, 0, 0x10000), new Message.Resolve(13, true, VIRTUAL), new Message.Resolved(14, 1),
                 new Message.Register(11, VIRTUAL.qpn(), VIRTUAL, REAL, Transport.RC), new Message.Unregister(15, VIRTUAL),
                 new Message.Unregistered(16, 1), new Message.Host(21, true, 65535, List.of(new Gid(1, 2), Gid.ZERO, new Gid(-3, 4))),
-                new Message.FindHost(22, false, new Gid(5, 6)), new Message.Hosted(23, 1, 48000));
+                new Message.FindHost(22, false, new Gid(5, 6)), new Message.Hosted(23, 1, 48000),
+                new Message.PeerKeys(24, 7), new Message.TellKey(25, 8191, 0xf0000001, -2), new Message.FindKey(26, 1 << 24, -1), new Message.Keyed(27, 2, 0x80000000));
         for (Message message : all) {
             assertEquals(message, MessageCodec.decode(MessageCodec.encode(message).clear()));
         }

@@ -71,7 +71,7 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
         this.shelf = new AddressShelf(file, ROOM, job.generation());
         this.exchange = part.addresses(shelf, this);
         this.facts = new NodeFacts(node);
-        this.keysOfRanks = new NodeKeys(facts, span, job.image() == null);
+        this.keysOfRanks = new NodeKeys(facts, job, span);
         if (job.image() == null) {
             thread.execute(exchange::complete); // there is nothing to gather: endpoints are told as they are made
         }
@@ -108,7 +108,11 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
     @Override
     public OptionalInt hostOf(boolean real, Gid gid) {
         OptionalInt here = own.hostOf(real, gid);
-        return here.isPresent() ? here : facts.getOfStrangers(name(real, gid), real ? Duration.ZERO : ON_ITS_WAY).map(number -> OptionalInt.of(Integer.parseInt(number))).orElse(OptionalInt.empty());
+        if (here.isPresent()) {
+            return here;
+        }
+        String name = name(real, gid);
+        return facts.getOfStrangers(name, real ? Duration.ZERO : ON_ITS_WAY).map(number -> NodeFacts.number(name, number)).map(OptionalInt::of).orElse(OptionalInt.empty());
     }
 
     /** In messages, too: two hosts may say that they have it. */
@@ -196,7 +200,7 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
                 }
             }));
             // Who is not there any more had ended before the checkpoint. All have told their keys before the exchange.
-            facts.fetch(keysOfRanks.names(connected), () -> part.exchanged(null, now), now);
+            facts.fetch(keysOfRanks.names(connected), () -> thread.execute(then -> part.exchanged(null, then)), now);
             return;
         }
         CompletableFuture<Optional<Endpoint>> answer = waiting.remove(number);

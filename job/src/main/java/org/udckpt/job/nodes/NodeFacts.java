@@ -87,6 +87,15 @@ final class NodeFacts {
         }
     }
 
+    /** @throws IllegalStateException naming a fact that is not the number which it has to be; up to 2^32 - 1 */
+    static int number(String name, String value) {
+        try {
+            return Integer.parseUnsignedInt(value);
+        } catch (NumberFormatException e) {
+            throw new IllegalStateException("'" + name + "' was told as '" + value + "', which is no number", e);
+        }
+    }
+
     private Optional<String> ask(String name) {
         CompletableFuture<Map<String, String>> answer = new CompletableFuture<>();
         thread.execute(now -> values.get(Set.of(name), answer, now));

@@ -30,32 +30,31 @@ final class NodeKeys implements KeyAuthority {
     private static final Duration ON_ITS_WAY = Duration.ofSeconds(2);
 
     private final NodeFacts facts;
+    private final NodeJob job;
     private final RankSpan span;
-    private final boolean first;
 
-    /**
-     * @param span  this node's ranks
-     * @param first whether it is the job's first life
-     */
-    NodeKeys(NodeFacts facts, RankSpan span, boolean first) {
+    /** @param span this node's ranks */
+    NodeKeys(NodeFacts facts, NodeJob job, RankSpan span) {
         this.facts = facts;
+        this.job = job;
         this.span = span;
-        this.first = first;
     }
 
-    /** Tells the others what is in the files of this node's ranks, none of which runs yet, and for which processes below a rank there are such files. */
+    /**
+     * Tells the others what is in the files of this node's ranks and the processes below them, none of which runs yet, and which of them have such files: so a
+     * job without connections over devices that need it tells one line for each unit, and nothing for each rank.
+     */
     void tellAll(Path runtimeDirectory) throws IOException {
         Map<String, String> all = new HashMap<>();
-        span.ranks().forEach(rank -> all.put(name(rank), ""));
-        Map<Integer, List<Integer>> below = new HashMap<>();
+        List<Integer> numbers = new ArrayList<>();
         try (Stream<Path> files = Files.list(runtimeDirectory)) {
             for (Path file : files.filter(each -> each.getFileName().toString().matches("keys\\.\\d+")).toList()) {
                 int number = Integer.parseInt(file.getFileName().toString().substring(FILES.length()));
                 all.put(name(number), text(KeysFile.read(file)));
-                below.computeIfAbsent(number % span.total(), _ -> new ArrayList<>()).add(number);
+                numbers.add(number);
             }
         }
-        span.ranks().forEach(rank -> all.put(below(rank), below.getOrDefault(rank, List.of()).toString()));
+        all.put(numbers(span.first()), numbers.stream().map(String::valueOf).collect(Collectors.joining(" ")));
         facts.put(all);
     }
 
@@ -79,39 +78,54 @@ final class NodeKeys implements KeyAuthority {
 
     /** What is asked for so that {@link #of} need not ask. */
     Set<String> names(Collection<Integer> ranks) {
-        return first ? Set.of() : ranks.stream().filter(rank -> !span.owns(rank)).map(NodeKeys::name).collect(Collectors.toSet());
+        return isFirst() ? Set.of() : ranks.stream().filter(rank -> !span.owns(rank)).map(NodeKeys::name).collect(Collectors.toSet());
+    }
+
+    private boolean isFirst() {
+        return job.image() == null;
     }
 
     /** A process that had no device when the others were told has only keys that are its device's, or that it tells. */
     @Override
     public Optional<long[]> of(int number) {
-        if (span.owns(number)) {
+        if (number < 0 || span.owns(number)) {
             return Optional.empty();
         }
-        if (first) {
+        if (isFirst()) {
             return Optional.of(new long[0]);
         }
         Optional<String> told = facts.get(name(number), Duration.ZERO);
-        if (told.isEmpty()) {
-            String below = facts.get(below(number % span.total()), ON_ITS_WAY).orElseThrow(() -> new IllegalStateException("no node has told the remote keys of rank " + number));
-            if (number < span.total() || List.of(below.substring(1, below.length() - 1).split(", ")).contains(Integer.toString(number))) {
-                told = Optional.of(facts.get(name(number), ON_ITS_WAY).orElseThrow(() -> new IllegalStateException("no node has told the remote keys of rank " + number)));
-            }
+        if (told.isEmpty() && List.of(told(numbers(firstOf(number)), number).split(" ")).contains(Integer.toString(number))) {
+            told = Optional.of(told(name(number), number));
         }
-        return Optional.of(told.map(NodeKeys::pairs).orElse(new long[0]));
+        try {
+            return Optional.of(told.map(NodeKeys::pairs).orElse(new long[0]));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalStateException("what a node has told of the remote keys of rank " + number + " makes no sense: " + e.getMessage(), e);
+        }
+    }
+
+    private String told(String name, int number) {
+        return facts.get(name, ON_ITS_WAY).orElseThrow(() -> new IllegalStateException("no node has told the remote keys of rank " + number));
+    }
+
+    /** First rank of the unit that has a process of this number. */
+    private int firstOf(int number) {
+        return job.units().stream().filter(unit -> unit.has(number % span.total())).findFirst().orElseThrow().first();
     }
 
     @Override
     public OptionalInt find(int rank, int virtualKey) {
-        return facts.get(name(rank, virtualKey), ON_ITS_WAY).map(real -> OptionalInt.of(Integer.parseUnsignedInt(real))).orElse(OptionalInt.empty());
+        String name = name(rank, virtualKey);
+        return facts.get(name, ON_ITS_WAY).map(real -> NodeFacts.number(name, real)).map(OptionalInt::of).orElse(OptionalInt.empty());
     }
 
     private static String name(int rank) {
         return "keys of rank " + rank;
     }
 
-    private static String below(int rank) {
-        return "processes with keys at rank " + rank;
+    private static String numbers(int first) {
+        return "processes with remote keys of the unit of rank " + first;
     }
 
     private static String name(int rank, int virtualKey) {

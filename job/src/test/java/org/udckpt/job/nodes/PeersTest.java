@@ -147,6 +147,7 @@ class PeersTest {
         assertEquals(Optional.empty(), authorities.get(2).keys().of(2), "its own everybody there reads in its file");
         authorities.get(3).tellKeys(Files.createDirectory(directory.resolve("empty")));
         assertEquals(0, authorities.get(2).keys().of(3).orElseThrow().length, "of a rank without any");
+        assertEquals(Optional.empty(), authorities.get(2).keys().of(-1));
         assertThrows(IllegalStateException.class, () -> authorities.get(2).keys().of(1), "whose node has not told");
         authorities.get(2).keys().tell(2, 0xf0000001, 0x700);
         assertEquals(OptionalInt.of(0x700), authorities.get(0).keys().find(2, 0xf0000001));
