@@ -55,24 +55,21 @@ int rc_rebuild_state(struct v_qp *qp)
 }
 
 /* A device of a later life may take fewer reads and atomics at a time than the one for which the job chose: both ends go by what theirs takes. */
-static void fit_device(const struct v_qp *qp, struct ibv_qp_attr *real)
+static void fit_device(const struct ibv_device_attr *device, struct ibv_qp_attr *real)
 {
-    struct ibv_device_attr device;
-    if (lower_device->query_device(context_of(qp->qp.context)->real, &device))
-        return; /* and it says itself what it does not take */
-    if (device.max_qp_rd_atom > 0 && real->max_dest_rd_atomic > device.max_qp_rd_atom)
-        real->max_dest_rd_atomic = (uint8_t)device.max_qp_rd_atom;
-    if (device.max_qp_init_rd_atom > 0 && real->max_rd_atomic > device.max_qp_init_rd_atom)
-        real->max_rd_atomic = (uint8_t)device.max_qp_init_rd_atom;
+    if (device->max_qp_rd_atom > 0 && real->max_dest_rd_atomic > device->max_qp_rd_atom)
+        real->max_dest_rd_atomic = (uint8_t)device->max_qp_rd_atom;
+    if (device->max_qp_init_rd_atom > 0 && real->max_rd_atomic > device->max_qp_init_rd_atom)
+        real->max_rd_atomic = (uint8_t)device->max_qp_init_rd_atom;
 }
 
-static int connect_again(struct v_qp *qp)
+static int connect_again(struct v_qp *qp, const struct ibv_device_attr *device)
 {
     struct v_rc *rc = qp->rc;
     struct ibv_qp_attr real = rc->attributes;
     if (qp->qp.state != IBV_QPS_RTR && qp->qp.state != IBV_QPS_RTS)
         return 0;
-    fit_device(qp, &real);
+    fit_device(device, &real);
     errno = rc_find_peer(qp, &real);
     if (errno || modify(qp, &real, IBV_QPS_RTR, rc->to_rtr))
         return -1;
@@ -86,13 +83,19 @@ static int connect_again(struct v_qp *qp)
 
 int rc_connect_all(char *error, size_t size)
 {
-    FOR_EACH(struct v_context, link, context, &virtual_contexts)
+    FOR_EACH(struct v_context, link, context, &virtual_contexts) {
+        struct ibv_device_attr device;
+        if ((errno = lower_device->query_device(context->real, &device))) {
+            snprintf(error, size, "what verbs device %s can do: %s", context->device, strerror(errno));
+            return -1;
+        }
         FOR_EACH(struct v_qp, link, qp, &context->qps)
-            if (qp->rc && connect_again(qp)) {
+            if (qp->rc && connect_again(qp, &device)) {
                 snprintf(error, size, "queue pair 0x%06x: connect it again to QPN 0x%06x of LID 0x%04x: %s", qp->qp.qp_num,
                          qp->rc->attributes.dest_qp_num, qp->rc->attributes.ah_attr.dlid, strerror(errno));
                 return -1;
             }
+    }
     return 0;
 }
 
