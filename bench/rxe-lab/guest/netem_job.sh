@@ -1,16 +1,11 @@
 # An MPI job on two hosts whose way to each other is late, loses, doubles and reorders by the kernel's netem, and is cut for some
 # seconds: it goes on, is checkpointed, killed and restarted, and its answer is that of an undisturbed run.
 
-# Namespaces h1 and h2, joined by a veth pair; each has a block of the soft fabric's addresses.
+# Each has a block of the soft fabric's addresses.
 two_hosts() {
     local h
-    ip link add w1 type veth peer name w2
+    two_namespaces
     for h in 1 2; do
-        ip netns add h$h
-        ip link set w$h netns h$h
-        ip -n h$h link set lo up
-        ip -n h$h link set w$h up
-        ip -n h$h addr add 10.2.0.$h/24 dev w$h
         ip -n h$h route add local 10.9.$h.0/24 dev lo
         ip -n h$h route add 10.9.$((3 - h)).0/24 via 10.2.0.$((3 - h))
     done

@@ -29,11 +29,5 @@ no_devices() { rdma link | awk '{ sub("/.*", "", $2); print $2 }' | xargs -r -n 
 
 devices 1 2 v 1
 
-ip link add w1 type veth peer name w2
-for h in 1 2; do
-    ip netns add h$h
-    ip link set w$h netns h$h
-    ip -n h$h link set lo up
-    ip -n h$h link set w$h up
-    ip -n h$h addr add 10.2.0.$h/24 dev w$h
-done
+. "$lab/namespaces.sh"
+two_namespaces

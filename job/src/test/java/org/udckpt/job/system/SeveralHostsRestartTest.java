@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -29,6 +30,25 @@ class SeveralHostsRestartTest {
         assumeTrue(HostLab.missing().isEmpty(), HostLab.missing().orElse(""));
     }
 
+    /** The lines of a run that nothing disturbs; and the job has been checkpointed, and lost with all of its hosts. @param options of the run, with its hosts */
+    private static List<String> lost(SeveralHosts hosts, String images, List<String> options, int... numbers) throws Exception {
+        assertEquals(0, hosts.end("alone", hosts.command("alone", words(List.of("run", "-n", "4"), STENCIL)), SECONDS), () -> hosts.text("alone"));
+        List<String> named = new ArrayList<>(List.of("--name", "job", "--dir", images));
+        named.addAll(options);
+        Process first = hosts.several("first", "run", words(named, STENCIL));
+        hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
+        assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
+        hosts.crash(numbers);
+        assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
+        return hosts.lines("alone");
+    }
+
+    /** A run has gone on to the right end. */
+    private static void assertEnd(List<String> whole, List<String> end) {
+        assertEquals(whole.subList(whole.size() - end.size(), whole.size()), end);
+        assertTrue(end.getLast().startsWith("checksum"), end.getLast());
+    }
+
     private static String[] words(List<String> options, List<String> more) {
         return java.util.stream.Stream.concat(options.stream(), more.stream()).toArray(String[]::new);
     }
@@ -38,22 +58,13 @@ class SeveralHostsRestartTest {
         try (SeveralHosts hosts = new SeveralHosts(5)) {
             hosts.environment.put("UCX_TLS", "rc_v,self");
             String images = hosts.directory.resolve("images").toString();
-            assertEquals(0, hosts.end("alone", hosts.command("alone", words(List.of("run", "-n", "4"), STENCIL)), SECONDS), () -> hosts.text("alone"));
-            List<String> whole = hosts.lines("alone");
-
-            Process first = hosts.several("first", "run", words(List.of("--name", "job", "--dir", images, "--hosts", hosts.hosts(2, 2, 3)), STENCIL));
-            hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
-            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
-            hosts.crash(2, 3);
-            assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
+            List<String> whole = lost(hosts, images, List.of("--hosts", hosts.hosts(2, 2, 3)), 2, 3);
 
             planned(hosts, images);
             refused(hosts, images);
             Process second = hosts.several("second", "restart", "--map", hosts.hosts(0, 2) + "=" + hosts.hosts(0, 4) + "," + hosts.hosts(0, 3) + "=" + hosts.hosts(0, 5), images);
             hosts.assertEnds(0, "second", second, SECONDS);
-            List<String> end = hosts.lines("second");
-            assertEquals(whole.subList(whole.size() - end.size(), whole.size()), end);
-            assertTrue(end.getLast().startsWith("checksum"), end.getLast());
+            assertEnd(whole, hosts.lines("second"));
             hosts.good();
         }
     }
@@ -66,22 +77,14 @@ class SeveralHostsRestartTest {
             hosts.environment.put("UDCKPT_LENDING", "0");
             hosts.environment.put("UCX_RNDV_THRESH", "1k"); // by RDMA what is larger
             String images = hosts.directory.resolve("images").toString();
-            assertEquals(0, hosts.end("alone", hosts.command("alone", words(List.of("run", "-n", "4"), STENCIL)), SECONDS), () -> hosts.text("alone"));
-            List<String> whole = hosts.lines("alone");
-            Process first = hosts.several("first", "run", words(List.of("--name", "job", "--dir", images, "--hosts", hosts.hosts(2, 2, 3)), STENCIL));
-            hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
-            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
-            hosts.crash(2, 3);
-            assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
+            List<String> whole = lost(hosts, images, List.of("--hosts", hosts.hosts(2, 2, 3)), 2, 3);
             Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(0, 4, 5), images);
             hosts.await("the job's output", "second", () -> hosts.output("second").contains("iteration"));
             assertEquals(0, hosts.run("again", SECONDS, "checkpoint", "job", "--then", "kill"), () -> hosts.text("again") + hosts.text("second"));
             hosts.assertEnds(0, "second", second, SECONDS);
             Process third = hosts.several("third", "restart", "--hosts", hosts.hosts(0, 2), images);
             hosts.assertEnds(0, "third", third, SECONDS);
-            List<String> end = hosts.lines("third");
-            assertEquals(whole.subList(whole.size() - end.size(), whole.size()), end);
-            assertTrue(end.getLast().startsWith("checksum"), end.getLast());
+            assertEnd(whole, hosts.lines("third"));
             hosts.good();
         }
     }
@@ -91,13 +94,7 @@ class SeveralHostsRestartTest {
     void ranksOfOneHostGoApartInUnits() throws Exception {
         try (SeveralHosts hosts = new SeveralHosts(4)) {
             String images = hosts.directory.resolve("images").toString();
-            assertEquals(0, hosts.end("alone", hosts.command("alone", words(List.of("run", "-n", "4"), STENCIL)), SECONDS), () -> hosts.text("alone"));
-            List<String> whole = hosts.lines("alone");
-            Process first = hosts.several("first", "run", words(List.of("--name", "job", "--dir", images, "--hosts", hosts.hosts(4, 2), "--ranks-per-unit", "2"), STENCIL));
-            hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
-            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
-            hosts.crash(2);
-            assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
+            List<String> whole = lost(hosts, images, List.of("--hosts", hosts.hosts(4, 2), "--ranks-per-unit", "2"), 2);
             refused(hosts, 64, "no room for ranks 0 to 1, which stay together", "--hosts", hosts.hosts(1, 3, 4), images);
             Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(2, 3, 4), images);
             hosts.await("the job's output", "second", () -> hosts.output("second").contains("iteration"));
@@ -105,9 +102,7 @@ class SeveralHostsRestartTest {
                 assertTrue(hosts.programs(number).contains("stencil_cg"), hosts.programs(number).toString());
             }
             hosts.assertEnds(0, "second", second, SECONDS);
-            List<String> end = hosts.lines("second");
-            assertEquals(whole.subList(whole.size() - end.size(), whole.size()), end);
-            assertTrue(end.getLast().startsWith("checksum"), end.getLast());
+            assertEnd(whole, hosts.lines("second"));
             hosts.good();
         }
     }
