@@ -16,7 +16,7 @@ static int deeper(int levels, int seed) {
 int main(int argc, char **argv) {
   feature_start(argc, argv);
   char *room = mmap(NULL, ROOM + (1 << 21), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  MUST(room != MAP_FAILED && !munmap(room, ROOM + (1 << 21)));
+  MUST(room != MAP_FAILED && !munmap(room + (1 << 21), ROOM)); /* the rest stays: nobody else may come nearer than the kernel's guard gap */
   char *top = room + ROOM + (1 << 21), *down = mmap(top - KEPT, KEPT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN | MAP_FIXED_NOREPLACE, -1, 0);
   MUST(down == top - KEPT);
   char *spare = mmap(NULL, 1 << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

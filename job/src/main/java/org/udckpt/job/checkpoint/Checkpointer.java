@@ -26,6 +26,7 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.store.Keys;
+import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.HotFiles;
 import org.udckpt.process.restore.lazy.Filling;
@@ -45,6 +46,7 @@ public final class Checkpointer implements Checkpoints, AutoCloseable {
     private volatile Consumer<Taken> listener = taken -> { };
     private final LifeStatistics statistics = new LifeStatistics();
     private final HotFiles hot = new HotFiles();
+    private final TimedCalls calls = new TimedCalls();
     private volatile Phase phase;
     private volatile LiveWrite live;
     private volatile boolean cleaned;
@@ -145,7 +147,7 @@ public final class Checkpointer implements Checkpoints, AutoCloseable {
     private Frozen stop(ImageWrite image, Progress progress) throws IOException, InterruptedException {
         try {
             slowdown.stops();
-            return new Stop(job, progress, now -> phase = now, hot).make();
+            return new Stop(job, progress, now -> phase = now, hot, calls).make();
         } catch (IOException | InterruptedException | RuntimeException | Error e) {
             abandon(image);
             throw e;

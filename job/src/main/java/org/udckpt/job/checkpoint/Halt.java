@@ -15,6 +15,7 @@ import org.udckpt.job.store.NodeState;
 import org.udckpt.process.capture.AnsweringFiles;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.CaptureRequest;
+import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.HotFiles;
 import org.udckpt.ud.LibraryConnection;
 import org.udckpt.ud.Message;
@@ -27,6 +28,7 @@ import org.udckpt.ud.Message;
 final class Halt implements AutoCloseable {
     private final Job job;
     private final HotFiles hot;
+    private final TimedCalls calls;
     private final CaptureRequest.StandardStreams streams = CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid());
     private final List<LibraryConnection> connections;
     private final Gates gates;
@@ -35,12 +37,14 @@ final class Halt implements AutoCloseable {
 
     /**
      * @param hot files that have to be copied in the stop
+     * @param calls of threads at earlier stops of this life
      * @throws Failure 75 when a rank has ended, or is being traced by somebody else
      * @throws org.udckpt.process.files.FilesRefused when a file system on which the job has something open does not answer
      */
-    Halt(Job job, HotFiles hot) {
+    Halt(Job job, HotFiles hot, TimedCalls calls) {
         this.job = job;
         this.hot = hot;
+        this.calls = calls;
         if (!job.ranks().allAlive()) {
             throw new Failure(ExitCode.BUSY, "a rank of job " + job.facts().name() + " has ended: it is too late for a checkpoint");
         }
@@ -79,7 +83,7 @@ final class Halt implements AutoCloseable {
         Instant now = Instant.now();
         var numbered = job.numbers().all(); // of all that will be in the image: some may end a moment after the stop
         CaptureRequest request = new CaptureRequest(Roots.of(job.facts().launch(), job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE,
-                JobFiles.request(job, hot));
+                JobFiles.request(job, hot), calls);
         Capture capture = elsewhere ? Capture.standing(request) : Capture.take(request);
         try {
             for (int pid : capture.snapshotPids()) {

@@ -10,6 +10,7 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.process.capture.CaptureFailed;
+import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.HotFiles;
 
 /** The part of a checkpoint in which the job stands still: suspend, drain, snapshot, resume. */
@@ -23,6 +24,7 @@ final class Stop {
     private final Progress progress;
     private final StateListener state;
     private final HotFiles hot;
+    private final TimedCalls calls;
 
     /** Hears in which phase the checkpoint is. */
     @FunctionalInterface
@@ -30,10 +32,14 @@ final class Stop {
         void now(Phase phase);
     }
 
-    /** @param hot files that have to be copied in the stop */
-    Stop(Job job, Progress progress, StateListener state, HotFiles hot) {
+    /**
+     * @param hot files that have to be copied in the stop
+     * @param calls of threads at earlier stops of this life
+     */
+    Stop(Job job, Progress progress, StateListener state, HotFiles hot, TimedCalls calls) {
         this.job = job;
         this.hot = hot;
+        this.calls = calls;
         this.progress = progress;
         this.watch = new Stopwatch(progress);
         this.state = state;
@@ -75,7 +81,7 @@ final class Stop {
      * @throws CaptureFailed another time it may succeed
      */
     private Frozen attempt() throws IOException, InterruptedException {
-        try (Halt halt = new Halt(job, hot)) {
+        try (Halt halt = new Halt(job, hot, calls)) {
             watch.start();
             state.now(Phase.SUSPEND);
             halt.suspend();

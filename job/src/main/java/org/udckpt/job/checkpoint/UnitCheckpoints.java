@@ -22,6 +22,7 @@ import org.udckpt.job.store.FilePlace;
 import org.udckpt.job.store.ImageProcesses;
 import org.udckpt.job.store.RankRow;
 import org.udckpt.process.capture.CaptureFailed;
+import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.HotFiles;
 
 /**
@@ -34,6 +35,7 @@ public final class UnitCheckpoints {
     private final String host;
     private final WriterOptions options;
     private final HotFiles hot = new HotFiles();
+    private final TimedCalls calls = new TimedCalls();
     private final LifeStatistics statistics = new LifeStatistics();
     private final FileNumbers files = new FileNumbers();
     private final Stopwatch watch = new Stopwatch(message -> { });
@@ -90,7 +92,7 @@ public final class UnitCheckpoints {
         order = asked;
         meter = new WriteMeter();
         part = PartWriter.open(order, unit, host, options.withMeter(meter), pages);
-        halt = new Halt(job, hot);
+        halt = new Halt(job, hot, calls);
         watch.start();
         halt.suspend();
         watch.ended(Phase.SUSPEND);

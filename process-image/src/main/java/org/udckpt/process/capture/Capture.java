@@ -103,10 +103,11 @@ public final class Capture implements AutoCloseable {
         Stop stop = new Stop(request, GrowingFiles.read(request));
         try {
             for (CaptureRequest.Root root : request.roots()) {
-                ranks.add(new RankCapture(root));
+                ranks.add(new RankCapture(root, request.calls()));
             }
             all(ranks, RankCapture::stop);
             adoptOrphans(ranks);
+            request.calls().keep(ranks.stream().flatMap(RankCapture::threads).collect(Collectors.toSet()));
             all(ranks, RankCapture::read);
             all(ranks, rank -> rank.ask(stop.memory));
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks)); // looks at the kernel's objects from outside, while the tracers fork

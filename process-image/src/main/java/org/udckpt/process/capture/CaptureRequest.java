@@ -10,11 +10,12 @@ import org.udckpt.process.linux.Files;
  * @param streams what the launcher's standard streams are: descriptors of the job with the same identity are those
  * @param closesOutside connections to processes outside of the job are closed in the image; else the capture is refused
  * @param files which of the job's files are captured with it
+ * @param calls what earlier captures of the same life have seen
  */
-public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean closesOutside, FileRequest files) {
+public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean closesOutside, FileRequest files, TimedCalls calls) {
     /** One that is refused where there are connections to others, with the files that are open for writing. */
     public CaptureRequest(List<Root> roots, StandardStreams streams) {
-        this(roots, streams, false, FileRequest.open());
+        this(roots, streams, false, FileRequest.open(), new TimedCalls());
     }
 
     public static final int NONE = -1;

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.concurrent.Callable;
 import org.udckpt.process.trace.TracerThread;
 
@@ -13,7 +14,7 @@ import org.udckpt.process.trace.TracerThread;
 final class RankCapture {
     final CaptureRequest.Root root;
     final TracerThread tracer;
-    private final Stopper stopper = new Stopper();
+    private final Stopper stopper;
     private long begun;
     private long ended;
     private long stopNs;
@@ -21,13 +22,19 @@ final class RankCapture {
     private long forkNs;
     private long resumeNs;
 
-    RankCapture(CaptureRequest.Root root) {
+    RankCapture(CaptureRequest.Root root, TimedCalls calls) {
         this.root = root;
+        this.stopper = new Stopper(calls);
         this.tracer = new TracerThread("trace-rank-" + root.rank());
     }
 
     List<TracedProcess> processes() {
         return stopper.processes();
+    }
+
+    /** As the agent numbers them. */
+    Stream<Integer> threads() {
+        return processes().stream().flatMap(process -> process.threads.stream()).map(thread -> thread.tid);
     }
 
     List<Integer> zombies() {

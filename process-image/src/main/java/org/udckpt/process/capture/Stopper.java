@@ -26,6 +26,11 @@ final class Stopper {
     private final List<TracedProcess> stopped = new ArrayList<>();
     private final List<Integer> zombies = new ArrayList<>();
     private final Set<Integer> known = new HashSet<>();
+    private final TimedCalls calls;
+
+    Stopper(TimedCalls calls) {
+        this.calls = calls;
+    }
 
     /** All processes of the tree that were seized so far, parents first; also after a failure. */
     List<TracedProcess> processes() {
@@ -178,7 +183,7 @@ final class Stopper {
     }
 
     /** False when the thread has ended. */
-    private static boolean awaitStop(TracedProcess process, TracedThread thread, long deadline) {
+    private boolean awaitStop(TracedProcess process, TracedThread thread, long deadline) {
         for (int round = 0; ; round++) {
             WaitStatus status;
             try {
@@ -202,11 +207,12 @@ final class Stopper {
         }
     }
 
-    private static void arrive(TracedProcess process, TracedThread thread, WaitStatus status) {
+    private void arrive(TracedProcess process, TracedThread thread, WaitStatus status) {
         thread.stopped = true;
         thread.jobStopped = status.signal() != SIGTRAP;
         Ptrace.registers(thread.tid, thread.registers);
         InterruptedCalls.hide(thread.registers);
+        calls.name(thread.tid, thread.registers);
         if (thread.registers.get(Registers.CS) != USER_CODE_64) {
             throw process.refuse("thread " + thread.tid + " runs 32-bit code; only x86-64 programs can be checkpointed");
         }

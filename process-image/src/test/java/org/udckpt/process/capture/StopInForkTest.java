@@ -21,7 +21,7 @@ class StopInForkTest {
         try (Target target = Target.feature("threads", Target.LIBRARY)) {
             CaptureRequest request = target.request();
             ObjectTable table = new ObjectTable(new Outside(request.closesOutside()));
-            RankCapture rank = new RankCapture(request.roots().getFirst());
+            RankCapture rank = new RankCapture(request.roots().getFirst(), request.calls());
             try (FileCut files = new FileCut(request.files(), table::newId, GrowingFiles.read(request))) {
                 await(rank.stop());
                 await(rank.read());

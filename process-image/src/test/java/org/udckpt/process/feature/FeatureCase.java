@@ -119,7 +119,7 @@ final class FeatureCase {
 
     private SavedJob checkpoint(int pid, ShepherdProcess shepherd, int generation, Path work) throws IOException {
         try {
-            SavedJob saved = SavedJob.capture(pid, shepherd);
+            SavedJob saved = SavedJob.capture(pid, shepherd, feature.second());
             if (!feature.mayRestore()) {
                 saved.close();
                 throw new AssertionError(feature.name() + " was captured, but it has to be refused");

@@ -33,13 +33,17 @@ final class SavedJob implements AutoCloseable {
         this.arena = arena;
     }
 
-    /** Captures the tree of a process that a shepherd started. */
     static SavedJob capture(int pid, ShepherdProcess shepherd) {
+        return capture(pid, shepherd, false);
+    }
+
+    /** Captures the tree of a process that a shepherd started. @param second after another one, which comes to nothing */
+    static SavedJob capture(int pid, ShepherdProcess shepherd, boolean second) {
         CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)), CaptureRequest.StandardStreams.of((int) shepherd.pid()));
-        try (Capture capture = take(request)) {
-            for (int snapshot : capture.snapshotPids()) {
-                shepherd.tell("expect " + snapshot);
-            }
+        if (second) {
+            take(request, shepherd).close();
+        }
+        try (Capture capture = take(request, shepherd)) {
             Arena arena = Arena.ofShared();
             List<MemorySource> memory = new ArrayList<>();
             for (MemorySource source : capture.sources()) {
@@ -56,10 +60,14 @@ final class SavedJob implements AutoCloseable {
     }
 
     /** What fails may succeed a moment later, as a job's checkpoint does, which is tried again too. */
-    private static Capture take(CaptureRequest request) {
+    private static Capture take(CaptureRequest request, ShepherdProcess shepherd) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return Capture.take(request);
+                Capture capture = Capture.take(request);
+                for (int snapshot : capture.snapshotPids()) {
+                    shepherd.tell("expect " + snapshot);
+                }
+                return capture;
             } catch (CaptureFailed again) {
                 if (attempt == ATTEMPTS) {
                     throw again;
