@@ -3,8 +3,6 @@ package org.udckpt.image.read;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
@@ -12,29 +10,23 @@ import org.udckpt.image.Manifest;
 import org.udckpt.image.block.Block;
 import org.udckpt.image.key.ImageCipher;
 import org.udckpt.image.manifest.ManifestText;
-import org.udckpt.image.storage.StorageIo;
 
 /** The stripe files of one node of one checkpoint, and the blocks in them. Thread-safe. */
 final class BlockFiles implements Closeable {
     private final ImageFiles image;
     private final Manifest.Node node;
     private final List<Block> blocks;
-    private final List<Path> files = new ArrayList<>();
-    private final List<StorageIo.Input> stripes = new ArrayList<>();
+    private final Stripes stripes;
 
-    /** Checks the rows and opens the files. */
-    BlockFiles(ImageFiles image, Manifest.Node node, List<Block> blocks) throws IOException {
+    /** Checks the rows. @param stripes closed with it, also when this throws */
+    BlockFiles(ImageFiles image, Manifest.Node node, List<Block> blocks, Stripes stripes) throws IOException {
         this.image = image;
         this.node = node;
         this.blocks = blocks;
-        List<Manifest.FileEntry> entries = image.stripes(node.index());
-        new BlockCheck(image.directory().resolve(ImageNames.nodeTable(node.index(), ManifestText.cover(image.manifest().version()))), image.manifest(),
-                entries.stream().map(Manifest.FileEntry::length).toList()).check(blocks);
+        this.stripes = stripes;
         try {
-            for (Manifest.FileEntry entry : entries) {
-                files.add(image.directory().resolve(entry.name()));
-                stripes.add(image.io().open(files.getLast()));
-            }
+            new BlockCheck(image.directory().resolve(ImageNames.nodeTable(node.index(), ManifestText.cover(image.manifest().version()))), image.manifest(),
+                    stripes.lengths()).check(blocks);
         } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
@@ -53,19 +45,17 @@ final class BlockFiles implements Closeable {
 
     /** Fills {@code into} with what is in the stripe file. */
     void stored(Block block, ByteBuffer into) throws IOException {
-        stripes.get(block.stripe()).read(into, block.offset());
+        stripes.input(block.stripe()).read(into, block.offset());
     }
 
     /** @param where whose memory it is, or "" */
     ImageError.Corrupt damaged(Block block, String where, String what) {
-        return new ImageError.Corrupt(files.get(block.stripe()), block.offset(), where + " (node " + node.index() + ", " + node.host() + "): block "
+        return new ImageError.Corrupt(stripes.file(block.stripe()), block.offset(), where + " (node " + node.index() + ", " + node.host() + "): block "
                 + blocks.indexOf(block) + " with " + block.length() + " bytes: " + what + image.advice());
     }
 
     @Override
     public void close() throws IOException {
-        for (StorageIo.Input stripe : stripes) {
-            stripe.close();
-        }
+        stripes.close();
     }
 }

@@ -47,6 +47,11 @@ final class LazyProcesses implements AutoCloseable {
         return new LazyProcesses(bytes < least ? Map.of() : plans, target);
     }
 
+    /** Whether anything comes in after the start. */
+    boolean any() {
+        return !plans.isEmpty();
+    }
+
     /** When the process's mappings are there: what of its memory has to be read now. */
     MemorySource begin(Puppet puppet, MemorySource contents) {
         LazyPlan plan = plans.get(puppet.pid());
@@ -113,9 +118,7 @@ final class LazyProcesses implements AutoCloseable {
 
     /** The rest comes in from now on. */
     void start() {
-        if (memory != null) {
-            memory.start();
-        }
+        memory.start();
     }
 
     /** The job runs: what is missing is the caller's business now. */
