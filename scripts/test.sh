@@ -62,6 +62,20 @@ test_hosts() {
     test_class job verify HostFaultRunsTest "${properties[@]}"
 }
 
+# test_phases [--seed S] [--count N]
+test_phases() {
+    local properties=(-Dudckpt.host.phases=20)
+    while [ $# -gt 0 ]; do
+        case ${1-},${2-} in
+            --seed,[0-9]*) properties+=("-Dudckpt.seed=$2") ;;
+            --count,[1-9]*) properties+=("-Dudckpt.host.phases=$2") ;;
+            *) die 64 "usage: ./udckpt test phases [--seed S] [--count N]" ;;
+        esac
+        shift 2
+    done
+    test_class job verify HostPhaseFaultsTest "${properties[@]}"
+}
+
 test_all() {
     local summary maven_code=0
     find "$root" -path '*/target/surefire-reports/*' -type f -delete

@@ -1,12 +1,8 @@
 package org.udckpt.job.system;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -17,7 +13,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -34,9 +29,6 @@ import org.udckpt.job.hosts.Trouble;
  */
 @Timeout(value = 6, unit = TimeUnit.HOURS) // of as many runs as are asked for; each has its own limit
 class HostFaultRunsTest {
-    private static final int HOSTS = 4, SPARES = 3, SECONDS = 240;
-    private static final String[] PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "150", "--ballast", "2"};
-
     /** The lease is 4 s: a short cut may end before it, a long one does not; SLOW is a bad network of chance, in whose middle a host may crash. */
     private enum Fault { CRASH, KILL_AGENT, KILL_RANK, PAUSE_AGENT, SHORT_CUT, LONG_CUT, CUT_BETWEEN, SLOW, KILL_LEAD }
 
@@ -48,7 +40,7 @@ class HostFaultRunsTest {
 
     /** Any but the lead's; mostly one that has a rank now, since what happens to a spare happens to nobody. */
     private static int host(SeveralHosts hosts, Random random) throws IOException {
-        List<Integer> all = IntStream.rangeClosed(2, 1 + HOSTS + SPARES).boxed().toList();
+        List<Integer> all = IntStream.rangeClosed(2, 1 + DisturbedJob.HOSTS + DisturbedJob.SPARES).boxed().toList();
         List<Integer> some = new ArrayList<>();
         for (int each : random.nextInt(8) == 0 ? List.<Integer>of() : all) {
             if (!hosts.programs(each).isEmpty()) {
@@ -64,7 +56,7 @@ class HostFaultRunsTest {
         assumeTrue(HostLab.missing().isEmpty(), HostLab.missing().orElse(""));
         int runs = Integer.getInteger("udckpt.host.faults", 2);
         long seed = Long.getLong("udckpt.seed", 1);
-        String answer = undisturbed();
+        String answer = DisturbedJob.answer();
         AtomicInteger done = new AtomicInteger();
         Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
         try (ExecutorService jobs = Executors.newFixedThreadPool(Integer.getInteger("udckpt.host.jobs", 1))) {
@@ -89,92 +81,47 @@ class HostFaultRunsTest {
         }
     }
 
-    private static String undisturbed() throws Exception {
-        try (SeveralHosts hosts = new SeveralHosts(1)) {
-            List<String> words = new ArrayList<>(List.of("run", "-n", "4"));
-            words.addAll(List.of(PROGRAM));
-            assertEquals(0, hosts.end("alone", hosts.command("alone", words.toArray(String[]::new)), SECONDS), () -> hosts.text("alone"));
-            hosts.good();
-            return hosts.lines("alone").getLast();
-        }
-    }
-
     /** What happened. */
     private static List<String> disturbed(long seed, String answer) throws Exception {
         Random random = new Random(seed);
-        try (SeveralHosts hosts = new SeveralHosts(1 + HOSTS + SPARES)) {
-            List<String> words = new ArrayList<>(List.of("--name", "job", "--dir", hosts.directory.resolve("images").toString(), "--hosts", hosts.hosts(1, 2, 3, 4, 5),
-                    "--spares", hosts.hosts(0, 6, 7, 8), "--interval", "2s", "--restart-on-failure", "6", "--fan-out", random.nextBoolean() ? "2" : "16"));
-            words.addAll(List.of(PROGRAM));
-            Process job = hosts.several("job", "run", words.toArray(String[]::new));
-            hosts.await("the first checkpoint, seed " + seed, "job", () -> !job.isAlive() || Files.exists(hosts.directory.resolve("images/ckpt-0001/manifest")));
+        try (DisturbedJob job = new DisturbedJob("seed " + seed, random.nextBoolean() ? 2 : 16)) {
             List<String> happened = new ArrayList<>();
-            for (int faults = 1 + random.nextInt(2); faults > 0 && job.isAlive(); faults--) {
+            for (int faults = 1 + random.nextInt(2); faults > 0 && job.lead.isAlive(); faults--) {
                 Thread.sleep(random.nextInt(4000));
-                happened.add(happens(hosts, job, KINDS.get(random.nextInt(KINDS.size())), host(hosts, random), random));
+                happened.add(happens(job, KINDS.get(random.nextInt(KINDS.size())), host(job.hosts, random), random));
             }
-            String what = "seed " + seed + ", " + happened;
-            boolean hasLead = happened.stream().noneMatch(fault -> fault.startsWith("KILL_LEAD"));
-            String last = hasLead ? "job" : "again";
-            Process life = hasLead ? job : restarted(hosts, what, last);
-            if (!life.waitFor(SECONDS, TimeUnit.SECONDS)) {
-                signal("QUIT", hosts.pids(1, "java")); // for the lead's threads
-                Thread.sleep(1000);
-                throw new AssertionError(what + " did not end in " + SECONDS + " s\n" + hosts.text("job") + (hasLead ? "" : hosts.text(last)));
-            }
-            assertEquals(0, life.exitValue(), () -> what + "\n" + hosts.text("job") + (hasLead ? "" : hosts.text(last)));
-            assertEquals(answer, hosts.lines(last).getLast(), () -> what + "\n" + hosts.text(last));
-            assertTrue(noProgramsRun(hosts), what);
-            try (var left = Files.list(hosts.directory.resolve("run"))) {
-                List<Path> kept = left.toList();
-                assertTrue(kept.isEmpty() || happened.stream().anyMatch(fault -> fault.contains("CRASH") || fault.startsWith("KILL_AGENT") || fault.startsWith("KILL_LEAD")), () -> what + " left " + kept);
-            }
-            hosts.good();
+            job.ends("seed " + seed + ", " + happened, answer, happened.stream().anyMatch(fault -> fault.contains("CRASH") || fault.startsWith("KILL_AGENT")));
             return happened;
         }
     }
 
-    /** On the lead's host, when nobody is left of a job without a lead. */
-    private static Process restarted(SeveralHosts hosts, String what, String name) throws Exception {
-        hosts.await("the end of all ranks, " + what, "job", () -> noProgramsRun(hosts));
-        return hosts.several(name, "restart", "--hosts", hosts.hosts(0, 1), hosts.directory.resolve("images").toString());
-    }
-
-    private static boolean noProgramsRun(SeveralHosts hosts) throws IOException {
-        for (Host host : hosts.lab.hosts()) {
-            if (!hosts.programs(host.number()).isEmpty()) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     /** What it was, and where. */
-    private static String happens(SeveralHosts hosts, Process lead, Fault fault, int number, Random random) throws Exception {
+    private static String happens(DisturbedJob job, Fault fault, int number, Random random) throws Exception {
+        SeveralHosts hosts = job.hosts;
         Host host = hosts.lab.host(number);
         switch (fault) {
             case CRASH -> hosts.crash(number);
-            case KILL_AGENT -> signal("KILL", hosts.pids(number, "java"));
-            case KILL_RANK -> signal("KILL", hosts.pids(number, "stencil_cg"));
+            case KILL_AGENT -> DisturbedJob.signal("KILL", hosts.pids(number, "java"));
+            case KILL_RANK -> DisturbedJob.signal("KILL", hosts.pids(number, "stencil_cg"));
             case PAUSE_AGENT -> {
                 List<Long> agents = hosts.pids(number, "java");
-                signal("STOP", agents);
+                DisturbedJob.signal("STOP", agents);
                 Thread.sleep(random.nextInt(6000));
-                signal("CONT", agents);
+                DisturbedJob.signal("CONT", agents);
             }
             case SHORT_CUT -> cut(hosts, number, random.nextInt(4000));
             case LONG_CUT -> cut(hosts, number, 5000 + random.nextInt(4000));
             case CUT_BETWEEN -> {
-                int other = 2 + (number - 1) % (HOSTS + SPARES);
+                int other = 2 + (number - 1) % (DisturbedJob.HOSTS + DisturbedJob.SPARES);
                 hosts.lab.isolate(Set.of(number, other));
                 Thread.sleep(random.nextInt(9000));
                 hosts.lab.heal();
             }
             case KILL_LEAD -> {
-                if (!lead.isAlive()) {
+                if (!job.lead.isAlive()) {
                     return "nothing: the lead had ended before it was to be killed"; // its code counts
                 }
-                lead.destroyForcibly().waitFor();
+                job.killLead();
                 return fault.toString();
             }
             case SLOW -> {
@@ -203,12 +150,5 @@ class HostFaultRunsTest {
         }
         hosts.lab.calm();
         return "SLOW by " + trouble + " of hosts " + where + (crash ? ", CRASH of host " + number : "");
-    }
-
-    private static void signal(String name, List<Long> pids) throws IOException, InterruptedException {
-        if (!pids.isEmpty()) {
-            String list = pids.stream().map(Object::toString).collect(Collectors.joining(" "));
-            new ProcessBuilder("sh", "-c", "kill -" + name + " " + list + " 2>/dev/null").start().waitFor(); // some may have ended meanwhile
-        }
     }
 }

@@ -135,6 +135,11 @@ final class SeveralHosts implements AutoCloseable {
         return processes(number).entrySet().stream().filter(process -> process.getValue().equals(program)).map(Map.Entry::getKey).toList();
     }
 
+    /** Everything that runs on a host. */
+    List<Long> allPids(int number) throws IOException {
+        return List.copyOf(processes(number).keySet());
+    }
+
     private Map<Long, String> processes(int number) throws IOException {
         Map<Long, String> names = new TreeMap<>();
         for (String pid : new String(new ProcessBuilder("ip", "netns", "pids", lab.host(number).namespace()).start().getInputStream().readAllBytes()).lines().toList()) {
