@@ -14,10 +14,15 @@ final class UnknownVariables {
             "UDCKPT_SOFT_LOSS", "UDCKPT_SOFT_DUPLICATE", "UDCKPT_SOFT_REORDER", "UDCKPT_SOFT_SEED", "UDCKPT_SOFT_KEYS", "UDCKPT_SOFT_NET", "UDCKPT_HOST_NUMBER",
             "UDCKPT_HOME", "UDCKPT_JAVA", "UDCKPT_NO_BUILD", "UDCKPT_LC_ALL", "UDCKPT_LC_SET", "UDCKPT_SHELL_OPEN_FILES", "UDCKPT_DEBUG", "UDCKPT_LOG", "UDCKPT_KEY_FILE", "UDCKPT_TEST_SEED");
 
+    /** They say where a program is that `udckpt bench run` measures (bench/workloads). */
+    private static final Set<String> BROUGHT = Set.of("UDCKPT_COMD", "UDCKPT_HPCG", "UDCKPT_IMB", "UDCKPT_LEANMD", "UDCKPT_MINIMD", "UDCKPT_MINIMD_INPUT", "UDCKPT_NAMD",
+            "UDCKPT_NAMD_INPUT", "UDCKPT_NPB", "UDCKPT_OSU");
+
     private UnknownVariables() {}
 
     static List<String> warnings(Collection<String> variables) {
         Set<String> known = new TreeSet<>(NATIVE);
+        known.addAll(BROUGHT);
         for (Option option : Option.values()) {
             known.add(option.variable());
         }

@@ -7,7 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.job.report.ExitCode;
@@ -29,6 +32,19 @@ class SettingsTest {
         assertEquals(2, settings.warnings().size(), settings.warnings().toString());
         assertTrue(settings.warnings().get(0).contains("'keeep'"));
         assertTrue(settings.warnings().get(1).contains("did you mean UDCKPT_INTERVAL?"));
+    }
+
+    /** `bench run` has them from the user's environment, and starts jobs in it. */
+    @Test
+    void whereTheRunnersProgramsAreIsNothingUnknown() throws Exception {
+        Map<String, String> environment = new HashMap<>();
+        try (Stream<Path> workloads = Files.walk(Path.of(System.getProperty("udckpt.root"), "bench/workloads"))) {
+            for (Path workload : workloads.filter(path -> path.getFileName().toString().equals("workload")).toList()) {
+                Files.readAllLines(workload).stream().filter(line -> line.startsWith("brought =")).forEach(line -> environment.put(line.substring(line.lastIndexOf(' ') + 1), "x"));
+            }
+        }
+        assertTrue(environment.containsKey("UDCKPT_HPCG"), environment.toString());
+        assertEquals(List.of(), Settings.load(directory.resolve("none"), directory.resolve("none"), environment).warnings());
     }
 
     @Test
