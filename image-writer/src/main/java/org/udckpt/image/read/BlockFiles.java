@@ -3,6 +3,8 @@ package org.udckpt.image.read;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
@@ -10,23 +12,29 @@ import org.udckpt.image.Manifest;
 import org.udckpt.image.block.Block;
 import org.udckpt.image.key.ImageCipher;
 import org.udckpt.image.manifest.ManifestText;
+import org.udckpt.image.storage.StorageIo;
 
 /** The stripe files of one node of one checkpoint, and the blocks in them. Thread-safe. */
 final class BlockFiles implements Closeable {
     private final ImageFiles image;
     private final Manifest.Node node;
     private final List<Block> blocks;
-    private final Stripes stripes;
+    private final List<Path> files = new ArrayList<>();
+    private final List<StorageIo.Input> stripes = new ArrayList<>();
 
-    /** Checks the rows. @param stripes closed with it, also when this throws */
-    BlockFiles(ImageFiles image, Manifest.Node node, List<Block> blocks, Stripes stripes) throws IOException {
+    /** Checks the rows and opens the files. */
+    BlockFiles(ImageFiles image, Manifest.Node node, List<Block> blocks) throws IOException {
         this.image = image;
         this.node = node;
         this.blocks = blocks;
-        this.stripes = stripes;
+        List<Manifest.FileEntry> entries = image.stripes(node.index());
+        new BlockCheck(image.directory().resolve(ImageNames.nodeTable(node.index(), ManifestText.cover(image.manifest().version()))), image.manifest(),
+                entries.stream().map(Manifest.FileEntry::length).toList()).check(blocks);
         try {
-            new BlockCheck(image.directory().resolve(ImageNames.nodeTable(node.index(), ManifestText.cover(image.manifest().version()))), image.manifest(),
-                    stripes.lengths()).check(blocks);
+            for (Manifest.FileEntry entry : entries) {
+                files.add(image.directory().resolve(entry.name()));
+                stripes.add(image.io().open(files.getLast()));
+            }
         } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
@@ -45,17 +53,19 @@ final class BlockFiles implements Closeable {
 
     /** Fills {@code into} with what is in the stripe file. */
     void stored(Block block, ByteBuffer into) throws IOException {
-        stripes.input(block.stripe()).read(into, block.offset());
+        stripes.get(block.stripe()).read(into, block.offset());
     }
 
     /** @param where whose memory it is, or "" */
     ImageError.Corrupt damaged(Block block, String where, String what) {
-        return new ImageError.Corrupt(stripes.file(block.stripe()), block.offset(), where + " (node " + node.index() + ", " + node.host() + "): block "
+        return new ImageError.Corrupt(files.get(block.stripe()), block.offset(), where + " (node " + node.index() + ", " + node.host() + "): block "
                 + blocks.indexOf(block) + " with " + block.length() + " bytes: " + what + image.advice());
     }
 
     @Override
     public void close() throws IOException {
-        stripes.close();
+        for (StorageIo.Input stripe : stripes) {
+            stripe.close();
+        }
     }
 }

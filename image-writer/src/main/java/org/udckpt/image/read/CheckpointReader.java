@@ -24,8 +24,6 @@ import org.udckpt.image.storage.StorageIo;
 public final class CheckpointReader implements Closeable {
     private final ImageFiles image;
     private Map<Long, ImageFiles> bases;
-    private final SortedMap<Integer, Stripes> stripes = new TreeMap<>();
-    private final SortedMap<Integer, ReadAhead> ahead = new TreeMap<>();
     private final SortedMap<Integer, NodeMemory> memories = new TreeMap<>();
 
     /** How far {@link #verify} is, in bytes of stripe files and tables. */
@@ -187,31 +185,10 @@ public final class CheckpointReader implements Closeable {
     synchronized NodeMemory memory(Manifest.Node node) throws IOException {
         NodeMemory memory = memories.get(node.index());
         if (memory == null) {
-            memory = new NodeMemory(image, bases(), node, stripes(node.index()));
+            memory = new NodeMemory(image, bases(), node);
             memories.put(node.index(), memory);
         }
         return memory;
-    }
-
-    private synchronized Stripes stripes(int node) throws IOException {
-        Stripes opened = stripes.get(node);
-        if (opened == null) {
-            opened = new Stripes(image, node);
-            stripes.put(node, opened);
-        }
-        return opened;
-    }
-
-    synchronized void readAhead(int node, long most) throws IOException {
-        if (!ahead.containsKey(node)) {
-            ahead.put(node, new ReadAhead(stripes(node), most));
-        }
-    }
-
-    synchronized void stopReadAhead(int node) {
-        if (ahead.containsKey(node)) {
-            ahead.get(node).stop();
-        }
     }
 
     private Map<Long, ImageFiles> bases() throws IOException {
@@ -259,12 +236,8 @@ public final class CheckpointReader implements Closeable {
 
     @Override
     public synchronized void close() throws IOException {
-        ahead.values().forEach(ReadAhead::stop);
         for (NodeMemory memory : memories.values()) {
             memory.close();
-        }
-        for (Stripes opened : stripes.values()) {
-            opened.close();
         }
     }
 }

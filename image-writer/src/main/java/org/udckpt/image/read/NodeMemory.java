@@ -26,17 +26,14 @@ final class NodeMemory implements Closeable {
     private final SortedMap<Long, BlockFiles> blocks = new TreeMap<>();
     private final SortedMap<Integer, List<Chunk>> byProcess = new TreeMap<>();
 
-    /**
-     * @param bases the checkpoints that this one is based on, by id
-     * @param stripes its own files; another's to close
-     */
-    NodeMemory(ImageFiles image, Map<Long, ImageFiles> bases, Manifest.Node node, Stripes stripes) throws IOException {
+    /** @param bases the checkpoints that this one is based on, by id */
+    NodeMemory(ImageFiles image, Map<Long, ImageFiles> bases, Manifest.Node node) throws IOException {
         this.checkpoint = image.manifest().id();
         this.node = node;
         MemoryTables tables = image.memory(node.index());
         this.chunks = tables.chunks();
         try {
-            blocks.put(checkpoint, new BlockFiles(image, node, tables.blocks(), stripes));
+            blocks.put(checkpoint, new BlockFiles(image, node, tables.blocks()));
             for (Map.Entry<Long, ImageFiles> base : bases.entrySet()) {
                 blocks.put(base.getKey(), open(base.getValue(), node.index()));
             }
@@ -56,10 +53,10 @@ final class NodeMemory implements Closeable {
     private static BlockFiles open(ImageFiles base, int index) throws IOException {
         for (Manifest.Node candidate : base.manifest().nodes()) {
             if (candidate.index() == index) {
-                return new BlockFiles(base, candidate, base.blocks(index), new Stripes(base, index));
+                return new BlockFiles(base, candidate, base.blocks(index));
             }
         }
-        return new BlockFiles(base, new Manifest.Node(index, ""), List.of(), new Stripes(base, index));
+        return new BlockFiles(base, new Manifest.Node(index, ""), List.of());
     }
 
     List<Integer> processes() {

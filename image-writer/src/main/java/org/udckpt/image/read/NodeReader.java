@@ -59,21 +59,6 @@ public final class NodeReader {
         return checkpoint.memory(node).processes();
     }
 
-    /**
-     * Begins to bring the first bytes of its stripe files near, until {@link #stopReadAhead}: for who is going to read its memory, and has something else to
-     * do first.
-     *
-     * @param most bytes of page cache that it may take
-     */
-    public void readAhead(long most) throws IOException {
-        checkpoint.readAhead(node.index(), most);
-    }
-
-    /** From now on its memory is read. */
-    public void stopReadAhead() {
-        checkpoint.stopReadAhead(node.index());
-    }
-
     /** The memory of a process; a new reader each time, each for one thread. @throws IllegalArgumentException when it holds none of that number */
     public MemoryReader memory(int process) throws IOException {
         return checkpoint.memory(node).reader(process);

@@ -1,7 +1,6 @@
 package org.udckpt.image.storage;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -20,8 +19,6 @@ final class LocalInput implements StorageIo.Input {
     private final FileChannel channel;
     /** Null where the file system has no such thing, or nothing large is in the file. */
     private final FileChannel direct;
-    /** All before that was brought into the page cache, and is copied from there. */
-    private volatile long near;
 
     LocalInput(Path file, FileChannel channel) throws IOException {
         this.file = file;
@@ -41,7 +38,7 @@ final class LocalInput implements StorageIo.Input {
         while (into.hasRemaining()) {
             int n;
             try {
-                n = (passesBy(into, at) ? direct : channel).read(into, at);
+                n = (direct != null && fits(into, at) ? direct : channel).read(into, at);
             } catch (IOException e) {
                 throw Errno.named(file, at, e);
             }
@@ -50,22 +47,6 @@ final class LocalInput implements StorageIo.Input {
             }
             at += n;
         }
-    }
-
-    private boolean passesBy(ByteBuffer into, long at) {
-        return direct != null && at + into.remaining() > near && fits(into, at);
-    }
-
-    /** Where nothing passes the page cache by, the kernel reads ahead by itself, or there is nothing to be read (tmpfs). */
-    @Override
-    public void bringNear(long from, long to) throws IOException {
-        if (direct == null) {
-            return;
-        }
-        try (Arena arena = Arena.ofConfined()) {
-            channel.map(FileChannel.MapMode.READ_ONLY, from, to - from, arena).load();
-        }
-        near = to;
     }
 
     /** What O_DIRECT takes everywhere (open(2)). */

@@ -69,11 +69,5 @@ public interface StorageIo {
 
         /** Fills {@code into} from {@code position} on; an end of file before that is an {@link ImageError.Corrupt}. */
         void read(ByteBuffer into, long position) throws IOException;
-
-        /**
-         * Bytes that are going to be read soon come into the page cache; returns when they are there, or where there is no use in it. One range after
-         * another, without a gap, from the file's beginning on.
-         */
-        default void bringNear(long from, long to) throws IOException {}
     }
 }

@@ -52,10 +52,6 @@ class LocalInputTest {
                 byte[] bytes = file(path, random, (1 << 20) + 100 * PAGE + 17);
                 try (StorageIo.Input input = LocalStorage.INSTANCE.open(path); Arena arena = Arena.ofConfined()) {
                     for (int i = 0; i < 300; i++) {
-                        if (i % 100 == 99) { // the first third of it, then the second
-                            int third = bytes.length / 3 & -PAGE;
-                            input.bringNear((long) (i / 100) * third, (long) (i / 100 + 1) * third);
-                        }
                         boolean aligned = random.nextInt(3) > 0;
                         int length = 1 + random.nextInt(300 * PAGE);
                         long position = random.nextInt(bytes.length - length);

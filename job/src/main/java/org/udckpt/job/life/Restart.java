@@ -35,7 +35,6 @@ import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.NodeState;
 import org.udckpt.job.store.RankRow;
 import org.udckpt.job.store.StateTables;
-import org.udckpt.process.linux.Proc;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
@@ -49,7 +48,6 @@ import org.udckpt.ud.LibraryConnection;
 /** Starts a job from a checkpoint: the next of its lives. */
 public final class Restart {
     private static final Duration LIBRARY_TIMEOUT = Duration.ofSeconds(20);
-    private static final long MOST_AHEAD = 1L << 30; // more than a quick disk has read by the time when the memory is there
     private static final Duration FOR_EVER = Duration.ofDays(3650);
 
     /** What the processes are made of. */
@@ -73,16 +71,9 @@ public final class Restart {
         this.reader = node.checkpoint();
         this.node = node;
         this.contents = beside(() -> {
-            node.readAhead(pageCache());
             JobImage image = ImageTables.readImage(node);
             return new Contents(relocation.of(image), ImageTables.readRanks(node, image, StateTables.readJob(reader).span(node)), ImageTables.readMemory(node, image));
         });
-    }
-
-    /** What of an image may be in the page cache before it is read: far less than would push out what others need. */
-    private static long pageCache() {
-        String available = Proc.field(Proc.text("/proc/meminfo"), "MemAvailable:");
-        return Math.min(MOST_AHEAD, Long.parseLong(available.replace(" kB", "")) * 1024 / 8);
     }
 
     /** In a thread of its own: in these tenths of a second the time goes into loading code, and into waiting for the shepherd. */
@@ -322,7 +313,7 @@ public final class Restart {
         int libraries = (int) image.objects().stream().filter(KernelObject.AgentConnection.class::isInstance).count();
         job.expect(RankRow.numbered(all.ranks()));
         boolean pinned = libraries > 0 && !job.hosts().soft();
-        RestoredNode target = new RestoredNode(job, node, processes, phases, onlooker, root -> RestartFiles.putBackBelow(root, job, image, all.memory()));
+        RestoredNode target = new RestoredNode(job, processes, phases, onlooker, root -> RestartFiles.putBackBelow(root, job, image, all.memory()));
         Restored restored = Restorer.restore(image, all.memory(), target, lazyFrom(pinned));
         MemoryArrival arrival = MemoryArrival.begun(job, reader, restored.filling(), phases);
         if (onlooker.debugger() != null) {

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.udckpt.image.read.NodeReader;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.config.NewVariables;
 import org.udckpt.job.report.Messages;
@@ -16,7 +15,7 @@ import org.udckpt.process.restore.PrivateFiles;
 import org.udckpt.process.restore.RestoreTarget;
 
 /** Where the restorer puts the processes: this job's shepherd and sockets. */
-record RestoredNode(Job job, NodeReader node, ImageProcesses processes, RestartPhases phases, Onlooker onlooker, Consumer<String> changed) implements RestoreTarget {
+record RestoredNode(Job job, ImageProcesses processes, RestartPhases phases, Onlooker onlooker, Consumer<String> changed) implements RestoreTarget {
     private static final Duration JOIN = Duration.ofSeconds(10);
 
     @Override
@@ -94,11 +93,6 @@ record RestoredNode(Job job, NodeReader node, ImageProcesses processes, RestartP
     @Override
     public PrivateFiles.Place changes() {
         return onlooker.trial() == null ? null : new PrivateFiles.Place(onlooker.trial().resolve("files").toString(), List.of(job.runtime().path().toString()));
-    }
-
-    @Override
-    public void readsMemory() {
-        node.stopReadAhead();
     }
 
     @Override

@@ -47,11 +47,6 @@ final class LazyProcesses implements AutoCloseable {
         return new LazyProcesses(bytes < least ? Map.of() : plans, target);
     }
 
-    /** Whether anything comes in after the start. */
-    boolean any() {
-        return !plans.isEmpty();
-    }
-
     /** When the process's mappings are there: what of its memory has to be read now. */
     MemorySource begin(Puppet puppet, MemorySource contents) {
         LazyPlan plan = plans.get(puppet.pid());
@@ -118,7 +113,9 @@ final class LazyProcesses implements AutoCloseable {
 
     /** The rest comes in from now on. */
     void start() {
-        memory.start();
+        if (memory != null) {
+            memory.start();
+        }
     }
 
     /** The job runs: what is missing is the caller's business now. */

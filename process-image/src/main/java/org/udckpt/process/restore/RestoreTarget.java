@@ -71,9 +71,6 @@ public interface RestoreTarget {
     /** Something that the user should know; the restore goes on. */
     void warn(String what);
 
-    /** From now on the memory of all is read, front to back; before, only what threads need at once. */
-    default void readsMemory() {}
-
     /** A phase of the restore has ended. */
     default void reached(String phase) {}
 

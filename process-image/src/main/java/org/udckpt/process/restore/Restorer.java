@@ -163,9 +163,6 @@ public final class Restorer {
         SharedMemories shared = new SharedMemories(handles, names, sharedContents, pages);
         Map<SharedMemory, Puppet> makers = sharedMakers(puppets, descriptors);
         makers.forEach((memory, maker) -> shared.make(maker, memory));
-        if (!lazy.any()) {
-            target.readsMemory();
-        }
         for (ProcessState process : image.processes()) {
             spaces.get(process.pid()).map();
             Puppet puppet = puppets.get(process.pid());
@@ -182,10 +179,7 @@ public final class Restorer {
         descriptors.make(tcp, packets);
         target.reached("objects");
         pages.await(); // a seal would keep out what is still being copied
-        if (lazy.any()) {
-            target.readsMemory();
-            lazy.start();
-        }
+        lazy.start();
         target.reached("memory");
         spaces.forEach((pid, space) -> space.convertSignalFrames(vectors, threadStates.getOrDefault(pid, List.of()), lazy));
         makers.forEach((memory, maker) -> shared.finish(maker, memory));
