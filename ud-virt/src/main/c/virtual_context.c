@@ -172,13 +172,17 @@ int virtual_close_device(struct ibv_context *open)
     struct v_context *context = context_of(open);
     if (!gate_enter())
         return -1;
+    pthread_mutex_lock(&virtual_mutex);
+    list_remove(&context->link); /* first: another thread that goes through the list would find a real one that is gone */
+    pthread_mutex_unlock(&virtual_mutex);
     int error = lower_device->close_device(context->real);
-    if (!error) {
+    if (error) {
+        pthread_mutex_lock(&virtual_mutex);
+        list_append(&virtual_contexts, &context->link);
+        pthread_mutex_unlock(&virtual_mutex);
+    } else {
         FOR_EACH(struct v_qp, link, qp, &context->qps)
             virtual_unregister_qp(qp); /* the device has ended what was still open */
-        pthread_mutex_lock(&virtual_mutex);
-        list_remove(&context->link);
-        pthread_mutex_unlock(&virtual_mutex);
         virtual_close_async(context);
         virtual_forget_numbers(context);
         free(context);
