@@ -6,6 +6,7 @@
 enum { LAST = UDCKPT_COUNTER_SLOTS - 1, HEADER = 4096 };
 
 static struct udckpt_counter_block alone[UDCKPT_COUNTER_SLOTS];
+/* A thread may register while a restart moves them; who moves them tells all that have registered by then (gate_refresh_counters). */
 static struct udckpt_counter_block *blocks = alone;
 static struct shared_file file;
 static uint32_t taken;
@@ -32,7 +33,7 @@ int counters_map(const char *directory, int rank, char *error, size_t size)
         snprintf(error, size, "%s/counters is not a counters file of this build of udckpt with a place for rank %d", directory, rank);
         return -1;
     }
-    blocks = (struct udckpt_counter_block *)((char *)file.start + HEADER) + place * UDCKPT_COUNTER_SLOTS;
+    __atomic_store_n(&blocks, (struct udckpt_counter_block *)((char *)file.start + HEADER) + place * UDCKPT_COUNTER_SLOTS, __ATOMIC_RELEASE);
     return 0;
 }
 
@@ -49,7 +50,7 @@ struct udckpt_counter_block *counters_claim(int *slot, int *shared)
     *shared = *slot == LAST;
     if (!*shared)
         taken |= 1u << *slot;
-    return &blocks[*slot];
+    return counters_block(*slot);
 }
 
 void counters_release(int slot)
@@ -65,5 +66,5 @@ void counters_forked(void)
 
 struct udckpt_counter_block *counters_block(int slot)
 {
-    return &blocks[slot];
+    return &__atomic_load_n(&blocks, __ATOMIC_ACQUIRE)[slot];
 }
