@@ -66,7 +66,31 @@ class BisectTest {
             String report = JSON.readTree(found.output()).path("report").asText();
             assertTrue(report.matches("(?s).*Old value = 0.*New value = 1.*#0 +fill \\(.*#1 .* advance \\(step=.*" + STEP + ", count=.*"), report);
             assertEquals(left, below(session));
+            for (Path segment : below(Path.of("/dev/shm")).stream().filter(path -> path.getFileName().toString().startsWith("vader_segment")).toList()) {
+                assertTrue(isMapped(segment) || gone(segment), segment + " was left");
+            }
         }
+    }
+
+    /** By a process of another job of Open MPI's, which may run at the same time. */
+    private static boolean isMapped(Path file) throws IOException {
+        try (Stream<Path> processes = Files.list(Path.of("/proc"))) {
+            for (Path maps : processes.filter(path -> path.getFileName().toString().matches("\\d+")).map(path -> path.resolve("maps")).toList()) {
+                try {
+                    if (Files.readString(maps).contains(file.toString())) {
+                        return true;
+                    }
+                } catch (IOException ended) {
+                    continue;
+                }
+            }
+            return false;
+        }
+    }
+
+    private static boolean gone(Path file) throws InterruptedException {
+        Thread.sleep(500);
+        return !Files.exists(file);
     }
 
     private static List<Path> below(Path directory) throws IOException {

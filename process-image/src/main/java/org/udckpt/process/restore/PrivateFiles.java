@@ -25,7 +25,7 @@ import org.udckpt.process.model.ProcessState;
  * Lets a job change files without changing them: over each directory in which it works, or has a file open for writing, lies another one in the
  * job's mount namespace (overlayfs; Linux, Documentation/filesystems/overlayfs.rst), which takes what is written. Other directories, and file systems
  * that are mounted below those, are as always. A directory that is gone (of a launcher's session, which removes it at its end) is made, since there is
- * nothing else that one could lie over, and {@link #removeMade removed} again.
+ * nothing else that one could lie over, and {@link #removeMade removed} again; so is shared memory with a name, which is made where it was.
  */
 public final class PrivateFiles {
     /**
@@ -59,13 +59,19 @@ public final class PrivateFiles {
     /** Before any process of the job has opened or entered anything; {@code maker} shares its mount namespace with all others. */
     static void mount(JobImage image, Place place, Puppet maker) {
         refuseWhatIsNotCovered(image, maker);
-        new PrivateFiles(place, maker).mount(directories(image));
+        new PrivateFiles(place, maker).mount(directories(image), sharedMemory(image));
+    }
+
+    /** Paths of files in memory. */
+    private static List<String> sharedMemory(JobImage image) {
+        return image.objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).filter(memory -> memory.kind() == MemoryKind.NAMED_FILE)
+                .map(SharedMemory::path).distinct().toList();
     }
 
     private static void refuseWhatIsNotCovered(JobImage image, Puppet maker) {
-        for (var object : image.objects()) {
-            if (object instanceof SharedMemory memory && memory.kind() == MemoryKind.NAMED_FILE && java.nio.file.Files.exists(java.nio.file.Path.of(memory.path()))) {
-                throw maker.unsupported("its shared memory " + memory.path() + " is there, perhaps in use by the job that goes on, and would be changed; end that job, or remove the file");
+        for (String memory : sharedMemory(image)) {
+            if (java.nio.file.Files.exists(java.nio.file.Path.of(memory))) {
+                throw maker.unsupported("its shared memory " + memory + " is there, perhaps in use by the job that goes on, and would be changed; end that job, or remove the file");
             }
         }
         if (written(image).contains("/")) {
@@ -108,7 +114,7 @@ public final class PrivateFiles {
     /** An open directory that comes back to its place when another one lies over those above it. */
     private record Kept(String path, long descriptor) {}
 
-    private void mount(List<String> directories) {
+    private void mount(List<String> directories, List<String> memory) {
         List<String> covered = new ArrayList<>();
         List<Kept> kept = new ArrayList<>();
         Set<String> stay = new TreeSet<>(place.except());
@@ -128,6 +134,7 @@ public final class PrivateFiles {
             }
         }
         kept.forEach(mount -> maker.call("close", Syscall.CLOSE, mount.descriptor()));
+        remember(memory, place.directory() + "/memory");
     }
 
     private void cover(String directory, int number) {
@@ -154,14 +161,27 @@ public final class PrivateFiles {
         for (String path = directory; !java.nio.file.Files.exists(java.nio.file.Path.of(path)); path = parent(path)) {
             missing.addFirst(path);
         }
-        for (int i = 0; i < missing.size(); i++) {
-            maker.call("make " + missing.get(i), MKDIR, maker.string(missing.get(i)), 0700);
-            maker.call("remember " + missing.get(i), SYMLINK, maker.string(missing.get(i)), maker.string("%s/%s%03d".formatted(own, MADE, i)));
+        missing.forEach(path -> maker.call("make " + path, MKDIR, maker.string(path), 0700));
+        link(missing, own);
+    }
+
+    /** What will be made, and was not there. */
+    private void remember(List<String> memory, String own) {
+        if (!memory.isEmpty()) {
+            maker.call("make " + own, MKDIR, maker.string(own), 0700);
+            link(memory, own);
+        }
+    }
+
+    private void link(List<String> paths, String own) {
+        for (int i = 0; i < paths.size(); i++) {
+            maker.call("remember " + paths.get(i), SYMLINK, maker.string(paths.get(i)), maker.string("%s/%s%03d".formatted(own, MADE, i)));
         }
     }
 
     /**
-     * Removes the directories that were made to lay others over them. Nobody has written into them; one into which somebody else has stays.
+     * Removes shared memory that was made, and the directories that were made to lay others over them. Nobody has written into these; one into which somebody
+     * else has stays.
      *
      * @param directory {@link Place#directory}, when the job has ended
      */
