@@ -32,18 +32,19 @@ test_class() {
     say "passed: $class"
 }
 
-# test_cycles [--seed S] [--count N]
-test_cycles() {
-    local properties=(-Dudckpt.cycles=200)
+# test_counted WORD COUNT PROPERTY MODULE PHASE CLASS [--seed S] [--count N]: a class that makes COUNT runs of chance
+test_counted() {
+    local word=$1 count=$2 property=$3 module=$4 phase=$5 class=$6 seed=()
+    shift 6
     while [ $# -gt 0 ]; do
         case ${1-},${2-} in
-            --seed,[0-9]*) properties+=("-Dudckpt.seed=$2") ;;
-            --count,[1-9]*) properties+=("-Dudckpt.cycles=$2") ;;
-            *) die 64 "usage: ./udckpt test cycles [--seed S] [--count N]" ;;
+            --seed,[0-9]*) seed=("-Dudckpt.seed=$2") ;;
+            --count,[1-9]*) count=$2 ;;
+            *) die 64 "usage: ./udckpt test $word [--seed S] [--count N]" ;;
         esac
         shift 2
     done
-    test_class process-image test CyclesTest "${properties[@]}"
+    test_class "$module" "$phase" "$class" "-D$property=$count" "${seed[@]}"
 }
 
 # test_hosts [--seed S] [--count N] [--jobs J] [--kinds A,B]
@@ -60,20 +61,6 @@ test_hosts() {
         shift 2
     done
     test_class job verify HostFaultRunsTest "${properties[@]}"
-}
-
-# test_phases [--seed S] [--count N]
-test_phases() {
-    local properties=(-Dudckpt.host.phases=20)
-    while [ $# -gt 0 ]; do
-        case ${1-},${2-} in
-            --seed,[0-9]*) properties+=("-Dudckpt.seed=$2") ;;
-            --count,[1-9]*) properties+=("-Dudckpt.host.phases=$2") ;;
-            *) die 64 "usage: ./udckpt test phases [--seed S] [--count N]" ;;
-        esac
-        shift 2
-    done
-    test_class job verify HostPhaseFaultsTest "${properties[@]}"
 }
 
 test_all() {

@@ -59,19 +59,13 @@ public final class PrivateFiles {
     /** Before any process of the job has opened or entered anything; {@code maker} shares its mount namespace with all others. */
     static void mount(JobImage image, Place place, Puppet maker) {
         refuseWhatIsNotCovered(image, maker);
-        new PrivateFiles(place, maker).mount(directories(image), sharedMemory(image));
-    }
-
-    /** Paths of files in memory. */
-    private static List<String> sharedMemory(JobImage image) {
-        return image.objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).filter(memory -> memory.kind() == MemoryKind.NAMED_FILE)
-                .map(SharedMemory::path).distinct().toList();
+        new PrivateFiles(place, maker).mount(directories(image));
     }
 
     private static void refuseWhatIsNotCovered(JobImage image, Puppet maker) {
-        for (String memory : sharedMemory(image)) {
-            if (java.nio.file.Files.exists(java.nio.file.Path.of(memory))) {
-                throw maker.unsupported("its shared memory " + memory + " is there, perhaps in use by the job that goes on, and would be changed; end that job, or remove the file");
+        for (var object : image.objects()) {
+            if (object instanceof SharedMemory memory && memory.kind() == MemoryKind.NAMED_FILE && java.nio.file.Files.exists(java.nio.file.Path.of(memory.path()))) {
+                throw maker.unsupported("its shared memory " + memory.path() + " is there, perhaps in use by the job that goes on, and would be changed; end that job, or remove the file");
             }
         }
         if (written(image).contains("/")) {
@@ -114,7 +108,7 @@ public final class PrivateFiles {
     /** An open directory that comes back to its place when another one lies over those above it. */
     private record Kept(String path, long descriptor) {}
 
-    private void mount(List<String> directories, List<String> memory) {
+    private void mount(List<String> directories) {
         List<String> covered = new ArrayList<>();
         List<Kept> kept = new ArrayList<>();
         Set<String> stay = new TreeSet<>(place.except());
@@ -134,7 +128,6 @@ public final class PrivateFiles {
             }
         }
         kept.forEach(mount -> maker.call("close", Syscall.CLOSE, mount.descriptor()));
-        remember(memory, place.directory() + "/memory");
     }
 
     private void cover(String directory, int number) {
@@ -161,22 +154,15 @@ public final class PrivateFiles {
         for (String path = directory; !java.nio.file.Files.exists(java.nio.file.Path.of(path)); path = parent(path)) {
             missing.addFirst(path);
         }
-        missing.forEach(path -> maker.call("make " + path, MKDIR, maker.string(path), 0700));
-        link(missing, own);
-    }
-
-    /** What will be made, and was not there. */
-    private void remember(List<String> memory, String own) {
-        if (!memory.isEmpty()) {
-            maker.call("make " + own, MKDIR, maker.string(own), 0700);
-            link(memory, own);
+        for (int i = 0; i < missing.size(); i++) {
+            maker.call("make " + missing.get(i), MKDIR, maker.string(missing.get(i)), 0700);
+            maker.call("remember " + missing.get(i), SYMLINK, maker.string(missing.get(i)), maker.string("%s/%s%03d".formatted(own, MADE, i)));
         }
     }
 
-    private void link(List<String> paths, String own) {
-        for (int i = 0; i < paths.size(); i++) {
-            maker.call("remember " + paths.get(i), SYMLINK, maker.string(paths.get(i)), maker.string("%s/%s%03d".formatted(own, MADE, i)));
-        }
+    /** Shared memory has just been made, where there was nothing of that name. */
+    static void made(Place place, SharedMemory memory) throws IOException {
+        java.nio.file.Files.createSymbolicLink(java.nio.file.Path.of(place.directory(), MADE + "-memory-" + memory.id()), java.nio.file.Path.of(memory.path()));
     }
 
     /**

@@ -160,7 +160,7 @@ public final class Restorer {
             Attributes.enter(puppet, process); // names of sockets may be relative
         }
         descriptors.liftStreams();
-        SharedMemories shared = new SharedMemories(handles, names, sharedContents, pages);
+        SharedMemories shared = new SharedMemories(handles, names, sharedContents, pages, target.changes());
         Map<SharedMemory, Puppet> makers = sharedMakers(puppets, descriptors);
         makers.forEach((memory, maker) -> shared.make(maker, memory));
         for (ProcessState process : image.processes()) {

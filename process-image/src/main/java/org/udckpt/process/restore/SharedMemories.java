@@ -1,5 +1,6 @@
 package org.udckpt.process.restore;
 
+import java.io.IOException;
 import java.util.Map;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.PidFd;
@@ -10,14 +11,17 @@ import org.udckpt.process.model.MemorySource;
 
 /** Makes the shared segments and files whose contents are in the image, and fills them. */
 final class SharedMemories {
-    private static final int FCHMOD = 91, SHMID_DS_BYTES = 112;
+    private static final int UNLINK = 87, FCHMOD = 91, SHMID_DS_BYTES = 112;
 
     private final Handles handles;
     private final NamedFiles names;
     private final Map<Long, MemorySource> sources;
     private final Pages pages;
+    private final PrivateFiles.Place changes;
 
-    SharedMemories(Handles handles, NamedFiles names, Map<Long, MemorySource> sources, Pages pages) {
+    /** @param changes {@link RestoreTarget#changes} */
+    SharedMemories(Handles handles, NamedFiles names, Map<Long, MemorySource> sources, Pages pages, PrivateFiles.Place changes) {
+        this.changes = changes;
         this.handles = handles;
         this.names = names;
         this.sources = sources;
@@ -45,11 +49,24 @@ final class SharedMemories {
         }
         Directories.above(maker, memory.path());
         fd = LinuxError.check(names.tryOpen(maker, memory.path(), flags | Syscall.O_CREAT | Syscall.O_EXCL, 0600), maker.name() + ": make " + memory.path());
+        remember(maker, memory);
         if (isAnothers(memory)) {
             maker.call("give " + memory.path() + " to user " + memory.uid(), Syscall.FCHOWN, fd, memory.uid(), memory.gid());
         }
         maker.call("chmod " + memory.path(), FCHMOD, fd, memory.mode() & 07777);
         return fd;
+    }
+
+    private void remember(Puppet maker, SharedMemory memory) {
+        if (changes == null) {
+            return; // it is the job's again, which removes it or not
+        }
+        try {
+            PrivateFiles.made(changes, memory);
+        } catch (IOException e) {
+            maker.tryCall(UNLINK, maker.string(memory.path()));
+            throw maker.failed("that " + memory.path() + " has to be removed again could not be noted: " + e.getMessage());
+        }
     }
 
     /** Root makes it again for the user whose it was: who that is, an image of an ordinary user may not say (-1). */
@@ -84,7 +101,7 @@ final class SharedMemories {
         if (fd < 0) {
             throw maker.changed("cannot make the deleted file " + memory.path() + " again: " + LinuxError.name((int) -fd) + "; its directory must be there and writable");
         }
-        maker.call("unlink " + path, 87 /* unlink */, maker.string(path));
+        maker.call("unlink " + path, UNLINK, maker.string(path));
         return fd;
     }
 
