@@ -10,6 +10,8 @@ public final class ImageNames {
     public static final String MANIFEST = "manifest";
     public static final String MANIFEST_TEMPORARY = "manifest.new";
     public static final String WRITER = "writer";
+    /** There where the parts of the nodes are not. */
+    public static final String PARTS = "parts";
     /** In the directory of all checkpoints: the last id given out, and the lock under which ids are given out. */
     public static final String SEQUENCE = "sequence";
     public static final String LOCK = "lock";

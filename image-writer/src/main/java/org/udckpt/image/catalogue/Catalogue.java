@@ -19,6 +19,7 @@ import org.udckpt.image.directory.CheckpointIds;
 import org.udckpt.image.directory.CheckpointRemoval;
 import org.udckpt.image.directory.WriterLease;
 import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.manifest.Manifests;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.storage.LocalStorage;
@@ -46,8 +47,9 @@ public final class Catalogue {
      * @param manifest   null unless complete
      * @param problem    null when complete
      * @param inProgress incomplete, and its writer lives or cannot be seen from this machine
+     * @param onHosts    complete, but each host has the parts of its own nodes: there is nothing here to restart from
      */
-    public record Entry(long id, Path directory, State state, Manifest manifest, ImageError problem, boolean inProgress) {
+    public record Entry(long id, Path directory, State state, Manifest manifest, ImageError problem, boolean inProgress, boolean onHosts) {
         /** {@code ckpt-0001}. */
         public String name() {
             return ImageNames.directory(id);
@@ -80,16 +82,16 @@ public final class Catalogue {
 
     private Entry entry(long id, Path directory, Manifests manifests) throws IOException {
         try {
-            return new Entry(id, directory, State.COMPLETE, manifests.load(directory).manifest(), null, false);
+            return new Entry(id, directory, State.COMPLETE, manifests.load(directory).manifest(), null, false, HostParts.isOf(directory, io));
         } catch (ImageError.Missing e) {
             // Without a manifest by now: not damaged, but just being removed.
             if (e.file().endsWith(ImageNames.MANIFEST) || Files.notExists(directory.resolve(ImageNames.MANIFEST))) {
                 boolean inProgress = WriterLease.lifeOf(directory, io) != WriterLease.Life.DEAD;
-                return new Entry(id, directory, State.INCOMPLETE, null, e, inProgress);
+                return new Entry(id, directory, State.INCOMPLETE, null, e, inProgress, false);
             }
-            return new Entry(id, directory, State.CORRUPT, null, e, false);
+            return new Entry(id, directory, State.CORRUPT, null, e, false, false);
         } catch (ImageError e) {
-            return new Entry(id, directory, State.CORRUPT, null, e, false);
+            return new Entry(id, directory, State.CORRUPT, null, e, false, false);
         }
     }
 

@@ -1,22 +1,19 @@
 package org.udckpt.image.catalogue;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.util.HexFormat;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
-import org.udckpt.image.Range;
 import org.udckpt.image.directory.CheckpointIds;
 import org.udckpt.image.directory.CheckpointRemoval;
 import org.udckpt.image.directory.Publication;
 import org.udckpt.image.directory.WriterLease;
 import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.manifest.ManifestFile;
 import org.udckpt.image.manifest.ManifestParser;
 import org.udckpt.image.read.CheckpointReader;
@@ -28,18 +25,16 @@ import org.udckpt.image.storage.StorageIo;
 /**
  * Copies a complete checkpoint to another directory of checkpoints, where it has the same number. It exists there by the same
  * protocol as one that is written ({@link org.udckpt.image.write.CheckpointWriter}), with one step more: the copy is read whole and held against its
- * digests before its manifest gets its name. Files are opaque here; the manifest names them all. Checkpoints that it is based on must
+ * digests before its manifest gets its name. Files are opaque here; the manifest names them all. What only the nodes' hosts have, they
+ * copy themselves ({@link Hosts}). Checkpoints that it is based on must
  * be there before it.
  */
 public final class CheckpointCopy {
-    private static final int BLOCK = 4 << 20;
-
     private final Path source;
     private final Path parent;
     private final ImageKey key;
     private final StorageIo io;
-    private final RateLimit rate;
-    private final BooleanSupplier givenUp;
+    private final FileCopies files;
 
     /** How far a copy is. */
     @FunctionalInterface
@@ -47,6 +42,34 @@ public final class CheckpointCopy {
         /** @param total bytes that are written and then read: twice the checkpoint's */
         void copied(long done, long total);
     }
+
+    /** Who copies what is not here: the parts of nodes that their hosts have for themselves. */
+    @FunctionalInterface
+    public interface Hosts {
+        /** Nobody: all of it is here. */
+        Hosts NONE = (order, _) -> {
+            throw new ImageError.Missing(order.copy(), "cannot be made here: the job's hosts have the parts of its nodes, in their own " + order.parts().directory());
+        };
+
+        /**
+         * Returns when each node's part has been copied, durably, and read back ({@link PartCopy}).
+         *
+         * @param done is told of bytes copied and read, of all that are to be
+         * @throws CancellationException when it was given up
+         * @throws IOException           naming the host that could not; all hosts have ended with it by then
+         */
+        void copy(Order order, Progress done) throws IOException;
+    }
+
+    /**
+     * What hosts are asked.
+     *
+     * @param parts    where each has its own
+     * @param manifest of the checkpoint
+     * @param copy     where all have to go
+     * @param givenUp  to be asked often
+     */
+    public record Order(HostParts parts, Manifest manifest, Path copy, BooleanSupplier givenUp) { }
 
     /**
      * @param checkpoint {@code DIR/ckpt-0001}, complete
@@ -63,8 +86,7 @@ public final class CheckpointCopy {
         this.source = checkpoint.toAbsolutePath().normalize();
         this.parent = parent.toAbsolutePath().normalize();
         this.key = key;
-        this.rate = rate;
-        this.givenUp = givenUp;
+        this.files = new FileCopies(io, rate, givenUp);
         this.io = io;
     }
 
@@ -75,6 +97,11 @@ public final class CheckpointCopy {
      * @throws ImageError            when the source or the copy is not what the manifest says, or another checkpoint has the number
      */
     public void run(Progress progress) throws IOException {
+        run(progress, Hosts.NONE);
+    }
+
+    /** As {@link #run(Progress)}. @param hosts are asked where the parts of its nodes are not here, {@link HostParts} */
+    public void run(Progress progress, Hosts hosts) throws IOException {
         byte[] sealed = SmallFiles.read(io, source.resolve(ImageNames.MANIFEST), -1, ManifestParser.MAX_BYTES);
         Manifest manifest = ManifestFile.load(source, key, io).manifest();
         CheckpointIds ids = new CheckpointIds(parent, io);
@@ -84,10 +111,15 @@ public final class CheckpointCopy {
         }
         ids.claim(manifest.id(), WriterLease.own());
         try {
-            copyFiles(manifest, copy, progress);
-            io.syncDirectory(copy);
-            io.syncDirectory(parent);
-            commit(manifest, sealed, copy, progress);
+            Optional<HostParts> parts = HostParts.of(source, io);
+            if (parts.isEmpty()) {
+                copyAll(manifest, sealed, copy, progress);
+            } else {
+                copyJob(manifest, sealed, copy);
+                hosts.copy(new Order(parts.get(), manifest, copy, files.givenUp()), progress);
+                verifyJob(copy);
+            }
+            Publication.publish(copy, manifest, key, io);
         } catch (IOException | RuntimeException | Error e) {
             remove(copy, e);
             throw e;
@@ -109,60 +141,37 @@ public final class CheckpointCopy {
         throw new ImageError.Corrupt(copy, -1, "another checkpoint of this number is there already; move it away, or name another directory");
     }
 
-    private void copyFiles(Manifest manifest, Path copy, Progress progress) throws IOException {
-        long done = 0;
-        try (Arena arena = Arena.ofConfined()) {
-            ByteBuffer block = arena.allocate(BLOCK, Range.PAGE).asByteBuffer();
-            for (Manifest.FileEntry entry : manifest.files()) {
-                copyFile(entry, copy, block);
-                done += entry.length();
-                progress.copied(done, 2 * manifest.storedBytes());
-            }
-        }
-    }
-
-    private void copyFile(Manifest.FileEntry entry, Path copy, ByteBuffer block) throws IOException {
-        Path to = copy.resolve(entry.name());
-        boolean direct = entry.length() > 0 && entry.length() % Range.PAGE == 0; // O_DIRECT wants whole blocks
-        MessageDigest digest = entry.sha256() == null ? null : ImageKey.newSha256();
-        try (StorageIo.Input input = io.open(source.resolve(entry.name())); StorageIo.Output output = io.create(to, direct)) {
-            for (long at = 0; at < entry.length(); at += block.limit()) {
-                block.clear().limit((int) Math.min(BLOCK, entry.length() - at));
-                input.read(block, at);
-                block.flip();
-                if (digest != null) {
-                    digest.update(block.duplicate());
-                }
-                goOn(rate.await(block.remaining(), givenUp));
-                output.append(new ByteBuffer[] {block}, 1);
-            }
-            output.sync();
-            if (output.length() != entry.length()) {
-                throw new ImageError.Corrupt(to, -1, output.length() + " bytes long after " + entry.length() + " were written");
-            }
-        }
-        if (digest != null && !HexFormat.of().formatHex(digest.digest()).equals(entry.sha256())) {
-            throw new ImageError.Corrupt(source.resolve(entry.name()), -1, "its SHA-256 is not the manifest's: it was not copied");
-        }
-    }
-
-    private static void goOn(boolean wanted) {
-        if (!wanted) {
-            throw new CancellationException("the copy was given up");
-        }
-    }
-
-    private void commit(Manifest manifest, byte[] sealed, Path copy, Progress progress) throws IOException {
-        SmallFiles.write(io, copy.resolve(ImageNames.MANIFEST_TEMPORARY), sealed);
-        io.syncDirectory(copy);
+    private void copyAll(Manifest manifest, byte[] sealed, Path copy, Progress progress) throws IOException {
+        long[] copied = {0};
+        files.copy(manifest.files(), source, copy, bytes -> progress.copied(copied[0] += bytes, 2 * manifest.storedBytes()));
+        nameManifest(sealed, copy);
         try (CheckpointReader reader = CheckpointReader.open(copy, key, new UncommittedView(io, copy))) {
             reader.verify((done, total) -> {
-                goOn(!givenUp.getAsBoolean());
+                files.goOn();
                 // What it needs of older checkpoints is read too.
                 progress.copied(manifest.storedBytes() + (long) ((double) manifest.storedBytes() * done / total), 2 * manifest.storedBytes());
             });
         }
-        Publication.publish(copy, manifest, key, io);
+    }
+
+    /** What the nodes' hosts have to see. */
+    private void copyJob(Manifest manifest, byte[] sealed, Path copy) throws IOException {
+        files.copy(manifest.files().stream().filter(file -> file.name().startsWith(ImageNames.JOB)).toList(), source, copy, _ -> { });
+        nameManifest(sealed, copy);
+    }
+
+    private void nameManifest(byte[] sealed, Path copy) throws IOException {
+        io.syncDirectory(copy);
+        io.syncDirectory(parent);
+        SmallFiles.write(io, copy.resolve(ImageNames.MANIFEST_TEMPORARY), sealed);
+        io.syncDirectory(copy);
+    }
+
+    /** And that all that the hosts have copied is seen from here, as long as it should be. */
+    private void verifyJob(Path copy) throws IOException {
+        try (CheckpointReader reader = CheckpointReader.open(copy, key, new UncommittedView(io, copy))) {
+            reader.verifyJob();
+        }
     }
 
     private void remove(Path copy, Throwable cause) {

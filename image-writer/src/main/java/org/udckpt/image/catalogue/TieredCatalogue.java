@@ -36,9 +36,10 @@ public final class TieredCatalogue {
             return complete().orElse(places.getFirst());
         }
 
-        /** The fastest place where it is complete. */
+        /** The fastest place where it is complete, and can be read as a whole if there is such a place. */
         public Optional<Place> complete() {
-            return places.stream().filter(place -> place.entry().state() == Catalogue.State.COMPLETE).findFirst();
+            List<Place> complete = places.stream().filter(place -> place.entry().state() == Catalogue.State.COMPLETE).toList();
+            return complete.stream().filter(place -> !place.entry().onHosts()).findFirst().or(() -> complete.stream().findFirst());
         }
 
         /** Whether it is complete in this tier. */

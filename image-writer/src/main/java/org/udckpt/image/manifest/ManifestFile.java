@@ -19,7 +19,7 @@ public final class ManifestFile {
 
     /**
      * Reads the manifest, checks its seal, that every file it names has its length, and that the checkpoints that it is
-     * based on are there, and as whole.
+     * based on are there, and as whole. Of one whose hosts have the parts of its nodes ({@link HostParts}), the job's files.
      *
      * @throws ImageError.Missing when there is no manifest: the checkpoint never came to be
      */
@@ -95,11 +95,7 @@ public final class ManifestFile {
         if (id.isEmpty() || id.getAsLong() != manifest.id()) {
             throw new ImageError.Corrupt(file, -1, "belongs to " + ImageNames.directory(manifest.id()) + ": moved or copied here");
         }
-        for (Manifest.FileEntry entry : manifest.files()) {
-            if (wanted.test(entry.name())) {
-                checkLength(directory.resolve(entry.name()), entry.length(), io);
-            }
-        }
+        checkLengths(directory, manifest, io, wanted);
         return sealed;
     }
 
@@ -115,6 +111,22 @@ public final class ManifestFile {
             }
         } catch (NoSuchFileException e) {
             throw new ImageError.Missing(file, "written by " + whose + ", and not to be seen here: images of several nodes need a directory that all of them share");
+        }
+    }
+
+    private static void checkLengths(Path directory, Manifest manifest, StorageIo io, Predicate<String> wanted) throws IOException {
+        Predicate<String> here = wanted;
+        for (Manifest.FileEntry entry : manifest.files()) {
+            try {
+                if (here.test(entry.name())) {
+                    checkLength(directory.resolve(entry.name()), entry.length(), io);
+                }
+            } catch (ImageError.Missing e) {
+                if (entry.name().startsWith(ImageNames.JOB) || !HostParts.isOf(directory, io)) {
+                    throw e;
+                }
+                here = wanted.and(name -> name.startsWith(ImageNames.JOB)); // its hosts have the others
+            }
         }
     }
 

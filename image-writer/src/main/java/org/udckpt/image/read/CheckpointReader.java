@@ -13,6 +13,7 @@ import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.storage.StorageIo;
 
@@ -71,6 +72,11 @@ public final class CheckpointReader implements Closeable {
     /** As {@link #openNode(Path, ImageKey, StorageIo, int)}, from a directory. */
     public static CheckpointReader openNode(Path directory, ImageKey key, int index) throws IOException {
         return openNode(directory, key, LocalStorage.INSTANCE, index);
+    }
+
+    /** As {@link #openNode(Path, ImageKey, int)}, on a host that may still have that node's part of it. @param parts where that would be */
+    public static CheckpointReader openNode(Path directory, ImageKey key, HostParts parts, int index) throws IOException {
+        return openNode(directory, key, new OwnPartView(LocalStorage.INSTANCE, parts, index), index);
     }
 
     /** What the checkpoint consists of. */
@@ -209,28 +215,42 @@ public final class CheckpointReader implements Closeable {
      */
     public void verify(Progress progress) throws IOException {
         Manifest manifest = image.manifest();
-        long total = 0;
-        for (Manifest.FileEntry entry : manifest.files()) {
-            total += entry.sha256() != null ? entry.length() : 0;
-        }
-        for (Manifest.Node node : manifest.nodes()) {
-            total += memory(node).bytesToVerify();
-        }
-        long done = 0;
-        for (Manifest.FileEntry entry : manifest.files()) {
-            if (entry.sha256() != null) {
-                image.verified(entry);
-                done += entry.length();
-                progress.read(done, total);
-            }
-        }
-        for (Manifest.Node node : manifest.nodes()) {
-            done = memory(node).verify(done, total, progress);
-        }
+        verify(manifest.files(), manifest.nodes(), progress);
         long named = manifest.files().stream().mapToLong(Manifest.FileEntry::length).sum();
         if (named != manifest.storedBytes()) {
             throw new ImageError.Corrupt(image.directory().resolve(ImageNames.MANIFEST), -1, "names " + manifest.storedBytes()
                     + " stored bytes, but its files have " + named);
+        }
+    }
+
+    /** The tables of the whole job, and nothing of its nodes: {@link #verify} of what one of several looks at. */
+    public void verifyJob() throws IOException {
+        verify(files(ImageNames.JOB), List.of(), (_, _) -> { });
+    }
+
+    /** One node's tables and memory: {@link #verify} of what another one of several looks at. */
+    public void verifyNode(int index, Progress progress) throws IOException {
+        verify(files(ImageNames.node(index)), image.manifest().nodes().stream().filter(node -> node.index() == index).toList(), progress);
+    }
+
+    private List<Manifest.FileEntry> files(String prefix) {
+        return image.manifest().files().stream().filter(file -> file.name().startsWith(prefix)).toList();
+    }
+
+    private void verify(List<Manifest.FileEntry> files, List<Manifest.Node> nodes, Progress progress) throws IOException {
+        List<Manifest.FileEntry> tables = files.stream().filter(entry -> entry.sha256() != null).toList();
+        long total = tables.stream().mapToLong(Manifest.FileEntry::length).sum();
+        for (Manifest.Node node : nodes) {
+            total += memory(node).bytesToVerify();
+        }
+        long done = 0;
+        for (Manifest.FileEntry entry : tables) {
+            image.verified(entry);
+            done += entry.length();
+            progress.read(done, total);
+        }
+        for (Manifest.Node node : nodes) {
+            done = memory(node).verify(done, total, progress);
         }
     }
 

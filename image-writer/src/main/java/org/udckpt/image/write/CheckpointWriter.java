@@ -22,6 +22,7 @@ import org.udckpt.image.directory.Publication;
 import org.udckpt.image.directory.WriterLease;
 import org.udckpt.image.key.EncryptionSecret;
 import org.udckpt.image.key.ImageCipher;
+import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.manifest.ManifestFile;
 import org.udckpt.image.manifest.ManifestParser;
 import org.udckpt.image.manifest.ManifestText;
@@ -62,6 +63,7 @@ public final class CheckpointWriter implements Closeable {
     private final Set<Integer> indices = new HashSet<>();
     /** Parts that others were asked to write; nothing exists without one of them. */
     private int ordered;
+    private boolean onHosts;
     private State state = State.OPEN;
     private History history;
 
@@ -138,8 +140,18 @@ public final class CheckpointWriter implements Closeable {
         return new PartOrder(target.directory(), previous == null ? 0 : previous.newest(), target.cipher() == null ? null : target.cipher().parameters());
     }
 
+    /** As {@link #order(int)}, of parts that each node's host has for itself. */
+    public synchronized PartOrder order(int parts, HostParts where) throws IOException {
+        checkOpen();
+        state = State.FAILED;
+        where.write(target.directory(), options.storage());
+        onHosts = true;
+        state = State.OPEN;
+        return order(parts);
+    }
+
     /**
-     * Takes in the part of a node that another process has written. Its files must be here to be seen.
+     * Takes in the part of a node that another process has written. Its files must be here to be seen, if they are not their hosts' own.
      *
      * @throws ImageError when one is not, or is not as long as was reported, or the part needs a checkpoint that this one is not based on
      */
@@ -150,7 +162,7 @@ public final class CheckpointWriter implements Closeable {
             throw new IllegalArgumentException(whose + " was there before");
         }
         state = State.FAILED;
-        for (Manifest.FileEntry file : part.files()) {
+        for (Manifest.FileEntry file : onHosts ? List.<Manifest.FileEntry>of() : part.files()) {
             ManifestFile.checkPart(target.directory().resolve(file.name()), file.length(), whose, options.storage());
         }
         for (long base : part.bases()) {

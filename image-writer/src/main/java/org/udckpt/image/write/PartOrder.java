@@ -28,6 +28,11 @@ public record PartOrder(Path directory, long base, Manifest.Encryption encryptio
         return ImageNames.id(directory).orElseThrow();
     }
 
+    /** The same, to be written elsewhere. @param parent of the directory that the checkpoint has there */
+    public PartOrder in(Path parent) {
+        return new PartOrder(parent.resolve(directory.getFileName()), base, encryption);
+    }
+
     public byte[] encode() {
         String sealed = encryption == null ? "" : " " + encryption.cipher() + " " + encryption.salt() + " " + encryption.check();
         return ("part " + ManifestText.encode(directory.toString()) + " " + base + sealed + "\n").getBytes(StandardCharsets.US_ASCII);

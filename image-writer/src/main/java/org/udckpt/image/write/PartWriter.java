@@ -3,13 +3,17 @@ package org.udckpt.image.write;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
+import org.udckpt.image.directory.CheckpointRemoval;
+import org.udckpt.image.directory.PartDirectory;
 import org.udckpt.image.key.EncryptionSecret;
 import org.udckpt.image.key.ImageCipher;
+import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.manifest.PartReport;
 
 /**
@@ -30,13 +34,16 @@ import org.udckpt.image.manifest.PartReport;
  */
 public final class PartWriter implements Closeable {
     private final WriteTarget target;
+    /** Null where all nodes write to the checkpoint's own directory. */
+    private final HostParts parts;
     private final WriterOptions options;
     private final NodeWriter node;
     private final List<PhaseTime> phases = new ArrayList<>();
     private PageHistory pages;
 
-    private PartWriter(WriteTarget target, Manifest.Node node, WriterOptions options, PageHistory previous) {
+    private PartWriter(WriteTarget target, HostParts parts, Manifest.Node node, WriterOptions options, PageHistory previous) {
         this.target = target;
+        this.parts = parts;
         this.options = options;
         this.node = new NodeWriter(target, node, options, previous);
     }
@@ -52,11 +59,30 @@ public final class PartWriter implements Closeable {
         try {
             options.storage().open(order.directory().resolve(ImageNames.WRITER)).close();
         } catch (NoSuchFileException e) {
-            throw new ImageError.Missing(order.directory(), "not to be seen on " + host + ": images of several nodes need a directory that all of them share");
+            throw new ImageError.Missing(order.directory(), "not to be seen on " + host
+                    + ": images of several nodes need a directory that all of them share (or --tiers local=DIR,slow=DIR, for one that each host has for itself)");
         }
+        return begin(order, null, index, host, options, previous);
+    }
+
+    /**
+     * As {@link #open}, on storage that this host has for itself: {@link #remove} is this process's then.
+     *
+     * @param parts where, for all hosts
+     */
+    public static PartWriter open(PartOrder order, HostParts parts, int index, String host, WriterOptions options, PageHistory previous) throws IOException {
+        try {
+            PartDirectory.make(parts, index, order.checkpoint(), options.storage());
+        } catch (NoSuchFileException e) {
+            throw new ImageError.Missing(Path.of(e.getFile()), "cannot be made on " + host + ": what it is in is not there (a disk that is not mounted?)");
+        }
+        return begin(order.in(parts.ofNode(index)), parts, index, host, options, previous);
+    }
+
+    private static PartWriter begin(PartOrder order, HostParts parts, int index, String host, WriterOptions options, PageHistory previous) throws IOException {
         boolean based = previous != null && order.base() == previous.checkpoint() && options.form().incremental();
         WriteTarget target = new WriteTarget(order.directory(), ImageNames.id(order.directory()).orElseThrow(), options.storage(), cipher(order, index, options));
-        return new PartWriter(target, new Manifest.Node(index, host), options, based ? previous : null);
+        return new PartWriter(target, parts, new Manifest.Node(index, host), options, based ? previous : null);
     }
 
     private static ImageCipher cipher(PartOrder order, int index, WriterOptions options) throws ImageError {
@@ -88,6 +114,9 @@ public final class PartWriter implements Closeable {
         NodePart part = node.finish();
         PartReport report = phases.isEmpty() ? part.report(target.id()) : measured(part);
         options.storage().syncDirectory(target.directory());
+        if (parts != null) {
+            PartDirectory.sync(parts, part.node().index(), options.storage());
+        }
         pages = options.form().incremental() ? new PageHistory(target.id(), part) : null;
         return report;
     }
@@ -101,6 +130,16 @@ public final class PartWriter implements Closeable {
     /** For the node's next part, once the checkpoint is committed; null before {@link #finish}, and where the options do not ask for it. */
     public PageHistory pages() {
         return pages;
+    }
+
+    /** Where it is written. */
+    public Path directory() {
+        return target.directory();
+    }
+
+    /** Removes what there is of it, closed: the checkpoint is not to be. */
+    public void remove() throws IOException {
+        CheckpointRemoval.remove(target.directory(), options.storage());
     }
 
     @Override

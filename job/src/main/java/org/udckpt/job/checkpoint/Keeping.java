@@ -1,6 +1,8 @@
 package org.udckpt.job.checkpoint;
 
 import java.nio.file.Path;
+import java.util.Optional;
+import org.udckpt.image.manifest.HostParts;
 
 /**
  * Where a job's checkpoints go, and what has to be done before and after each.
@@ -8,5 +10,6 @@ import java.nio.file.Path;
  * @param directory of all of them, absolute
  * @param beforeNumber before a checkpoint gets its number
  * @param kept when one is complete: what is old may go, what is new be copied
+ * @param parts where each host of a job of several has its parts for itself; empty: all are in the directory
  */
-public record Keeping(Path directory, Checkpointer.BeforeNumber beforeNumber, Runnable kept) {}
+public record Keeping(Path directory, Checkpointer.BeforeNumber beforeNumber, Runnable kept, Optional<HostParts> parts) {}

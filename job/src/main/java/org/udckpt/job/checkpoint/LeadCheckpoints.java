@@ -12,11 +12,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.manifest.PartReport;
 import org.udckpt.image.write.CheckpointWriter;
+import org.udckpt.image.write.PartOrder;
 import org.udckpt.image.write.Phase;
 import org.udckpt.image.write.WriteMeter;
 import org.udckpt.job.command.CommandServer.Progress;
@@ -71,6 +73,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     /** The coordinator has gone: nobody tells of the end of an attempt that it has not heard of. */
     private volatile boolean alone;
     private boolean cleaned;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
      * @param job       its name
@@ -214,7 +217,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
             }
             LeadAttempt attempt = new LeadAttempt(chain.begin(new WriteMeter()), progress, hosts);
             now = attempt;
-            String order = new String(attempt.writer.order(hosts.size()).encode(), StandardCharsets.US_ASCII);
+            String order = new String(order(attempt).encode(), StandardCharsets.US_ASCII);
             agreement.checkpoint(attempt.writer.id(), order);
             endIfAlone(attempt);
             try {
@@ -230,6 +233,18 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
                 Messages.debugTrace("the job is suspended anew", failure);
                 Thread.sleep(Math.min(LONGEST_PAUSE_MS, number * PAUSE_MS));
             }
+        }
+    }
+
+    private PartOrder order(LeadAttempt attempt) {
+        if (keeping.parts().isEmpty()) {
+            return attempt.writer.order(hosts.size());
+        }
+        try {
+            return attempt.writer.order(hosts.size(), keeping.parts().get());
+        } catch (IOException e) {
+            close(attempt);
+            throw Failure.of("beginning " + attempt.writer.directory(), e);
         }
     }
 
@@ -399,7 +414,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     @Override
     public void close() throws InterruptedException {
         abandon("the job has ended");
-        if (!one.tryAcquire(FINISH_MINUTES, TimeUnit.MINUTES)) {
+        if (closed.compareAndSet(false, true) && !one.tryAcquire(FINISH_MINUTES, TimeUnit.MINUTES)) {
             Messages.error("the last checkpoint was still being written after " + FINISH_MINUTES + " minutes; it is given up", null);
         }
     }

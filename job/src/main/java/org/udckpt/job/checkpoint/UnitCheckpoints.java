@@ -1,10 +1,13 @@
 package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.udckpt.image.ImageError;
+import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.manifest.PartReport;
 import org.udckpt.image.write.PageHistory;
 import org.udckpt.image.write.PartOrder;
@@ -30,9 +33,27 @@ import org.udckpt.process.files.HotFiles;
  * for {@link #cancel}. Whatever has failed, {@link #abort} lets the ranks run and removes what was written.
  */
 public final class UnitCheckpoints {
+    /**
+     * Whose they are, and where they go.
+     *
+     * @param unit   its number in images
+     * @param host   its name, for people
+     * @param own    where the host has its parts for itself; empty: they are in the checkpoint's directory
+     * @param shared then, a directory that all hosts share; it need not be there yet
+     */
+    public record Place(int unit, String host, Optional<HostParts> own, Optional<Path> shared) {
+        /** Where files are the same for all units. @param checkpoint its directory */
+        private FilePlace files(Path checkpoint) throws IOException {
+            Path at = shared.orElse(checkpoint);
+            while (Files.notExists(at) && at.getParent() != null) {
+                at = at.getParent();
+            }
+            return FilePlace.of(at);
+        }
+    }
+
     private final Job job;
-    private final int unit;
-    private final String host;
+    private final Place place;
     private final WriterOptions options;
     private final HotFiles hot = new HotFiles();
     private final TimedCalls calls = new TimedCalls();
@@ -51,14 +72,11 @@ public final class UnitCheckpoints {
     private volatile Runnable committed = () -> { };
 
     /**
-     * @param unit    its number in images
-     * @param host    the unit's name, for people
      * @param options of its images, as the lead has them
      */
-    public UnitCheckpoints(Job job, int unit, String host, WriterOptions options) {
+    public UnitCheckpoints(Job job, Place place, WriterOptions options) {
         this.job = job;
-        this.unit = unit;
-        this.host = host;
+        this.place = place;
         this.options = options;
     }
 
@@ -86,12 +104,14 @@ public final class UnitCheckpoints {
     /** The gates are closed. What is wrong with the image's directory is known before. */
     public void suspend(PartOrder asked) throws IOException {
         if (!job.filling().filled().isDone() || job.filling().filled().isCompletedExceptionally()) {
-            throw new Failure(ExitCode.BUSY, Durations.bytes(job.filling().missing()) + " of " + host + "'s memory are still being read from the checkpoint from which it was restarted");
+            throw new Failure(ExitCode.BUSY, Durations.bytes(job.filling().missing()) + " of " + place.host() + "'s memory are still being read from the checkpoint from which it was restarted");
         }
         phase = Phase.SUSPEND;
         order = asked;
         meter = new WriteMeter();
-        part = PartWriter.open(order, unit, host, options.withMeter(meter), pages);
+        WriterOptions metered = options.withMeter(meter);
+        part = place.own().isPresent() ? PartWriter.open(order, place.own().get(), place.unit(), place.host(), metered, pages)
+                : PartWriter.open(order, place.unit(), place.host(), metered, pages);
         halt = new Halt(job, hot, calls);
         watch.start();
         halt.suspend();
@@ -154,7 +174,7 @@ public final class UnitCheckpoints {
         LiveWrite write = new LiveWrite(meter, processes, frozen.capture().sources());
         live = write;
         NodeImage image = NodeImage.begin(part.node(), frozen, ranks, files, write);
-        image.writeAgent(FilePlace.of(order.directory()));
+        image.writeAgent(place.files(order.directory()));
         image.finish();
         part.statistics(frozen.times());
         PartReport report = part.finish();
@@ -206,9 +226,12 @@ public final class UnitCheckpoints {
             PartWriter failed = part;
             part = null;
             try {
-                failed.close(); // its files go with the checkpoint's directory, which is the lead's
+                failed.close(); // its files go with the checkpoint's directory, where that is the lead's
             } catch (ImageError e) {
                 Messages.debugTrace("closing the part of a checkpoint that is not to be", e);
+            }
+            if (place.own().isPresent()) {
+                failed.remove();
             }
         }
     }

@@ -81,10 +81,10 @@ final class ListCommand implements Callable<Integer> {
                 : ImageLocation.list(ImageLocation.directory(directory), key).stream().map(entry -> new Row(entry, List.of())).toList();
     }
 
-    /** {@code fast}; {@code slow (incomplete)}. */
+    /** {@code fast}; {@code slow (incomplete)}; {@code local (its hosts have the parts)}. */
     private static String place(TieredCatalogue.Place place) {
         Catalogue.Entry entry = place.entry();
-        return place.tier().name() + (entry.state() == Catalogue.State.COMPLETE ? "" : entry.inProgress() ? " (being written)" : " (" + stateOf(entry) + ")");
+        return place.tier().name() + (entry.state() == Catalogue.State.COMPLETE ? entry.onHosts() ? " (its hosts have the parts)" : "" : entry.inProgress() ? " (being written)" : " (" + stateOf(entry) + ")");
     }
 
     private static String stateOf(Catalogue.Entry entry) {
@@ -95,7 +95,9 @@ final class ListCommand implements Callable<Integer> {
     private static ObjectNode withPhases(Catalogue.Entry entry, ImageKey key) throws IOException {
         ObjectNode node = JSON.createObjectNode();
         describe(node, entry);
-        if (entry.manifest() != null) {
+        if (entry.onHosts()) {
+            node.put("on_hosts", true);
+        } else if (entry.manifest() != null) {
             try (CheckpointReader reader = CheckpointReader.open(entry.directory(), key)) {
                 PhasesJson.describe(node, reader);
             } catch (ImageError damaged) {

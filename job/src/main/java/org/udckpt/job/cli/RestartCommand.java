@@ -12,6 +12,7 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.debug.Debugger;
 import org.udckpt.job.launch.DeviceChoice;
 import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.life.FromHosts;
 import org.udckpt.job.life.Lives;
 import org.udckpt.job.life.OneNode;
 import org.udckpt.job.life.Onlooker;
@@ -122,8 +123,11 @@ final class RestartCommand implements Callable<Integer> {
         if (debug.selection() != null) {
             throw RemoteDebug.refusal(settings, hosts, location, name, place, debug.selection());
         }
-        return plan ? print(Planning.several(settings, hosts, location, name, place, relocation))
-                : Lives.run(settings, location, relocation, () -> SeveralNodes.restart(settings, installation, hosts, location, name, place, relocation));
+        if (plan) {
+            return print(Planning.several(settings, hosts, location, name, place, relocation));
+        }
+        ImageLocation whole = FromHosts.bring(settings, hosts, location, ImageLocation.isNamed(image));
+        return Lives.run(settings, whole, relocation, () -> SeveralNodes.restart(settings, installation, hosts, whole, name, place, relocation));
     }
 
     private int alone(Settings settings, Installation installation, ImageLocation location, Relocation relocation) throws Exception {

@@ -13,7 +13,7 @@ public enum Option {
     COMPRESS("compress", "none", "how images are compressed: none, zstd, zstd:LEVEL (1 to 19)"),
     INTEGRITY("integrity", "sha256", "what protects memory in images: sha256, or xxh3 (faster; finds accidents, not intent)"),
     ENCRYPT("encrypt", "", "where the key of encrypted images is: file:PATH or command:COMMAND; empty: not encrypted"),
-    TIERS("tiers", "", "fast=DIR,slow=DIR: checkpoints are written to fast, and copied to slow while the job runs; in place of dir"),
+    TIERS("tiers", "", "fast=DIR,slow=DIR: checkpoints are written to fast, and copied to slow while the job runs; local=DIR in place of fast where each host has its own; in place of dir"),
     KEEP_FAST("keep-fast", "1", "how many checkpoints stay on the fast tier once they are on the slow one, at least 1"),
     DRAIN_TIMEOUT("drain-timeout", "30m", "how long a job that has ended waits for its newest checkpoint to be copied to the slow tier"),
     MAX_RATE("max-rate", "0", "bytes a second at most that go to storage, per node, e.g. 500M, 2G, at least 64K; 0: as fast as it takes them"),

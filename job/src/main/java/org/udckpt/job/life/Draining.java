@@ -2,6 +2,7 @@ package org.udckpt.job.life;
 
 import java.nio.file.Path;
 import java.util.Optional;
+import org.udckpt.image.manifest.HostParts;
 import org.udckpt.job.checkpoint.Keeping;
 import org.udckpt.job.checkpoint.Pruning;
 import org.udckpt.job.config.Option;
@@ -9,6 +10,7 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Tiers;
 import org.udckpt.job.tiers.Drain;
+import org.udckpt.job.tiers.PartHosts;
 
 /** What becomes of a job's checkpoints: with tiers they are copied to the slow one, by one process of the job; without, old ones go. */
 final class Draining {
@@ -21,8 +23,13 @@ final class Draining {
 
     /** Begins to copy, if there are tiers; to be closed at the job's end. */
     static Optional<Drain> start(Settings settings) {
+        return start(settings, PartHosts.NONE);
+    }
+
+    /** The same, of a job of several hosts. @param hosts are asked where each has the fast tier for itself */
+    static Optional<Drain> start(Settings settings, PartHosts hosts) {
         return Tiers.of(settings).map(tiers -> Drain.start(tiers, ImageOptions.of(settings), settings.count(Option.KEEP), settings.atLeastOne(Option.KEEP_FAST),
-                settings.duration(Option.DRAIN_TIMEOUT)));
+                settings.duration(Option.DRAIN_TIMEOUT), tiers.local() ? hosts : PartHosts.NONE));
     }
 
     /** Copies what a life has left to the next one, where none comes. */
@@ -33,9 +40,24 @@ final class Draining {
         }
     }
 
-    /** @param directory of the job's checkpoints */
+    /** Of a job of one host. @param directory of its checkpoints */
     static Keeping keeping(Settings settings, Path directory, Optional<Drain> drain) {
-        return drain.map(tiered -> new Keeping(directory, tiered::beforeNumber, tiered::ask))
-                .orElseGet(() -> new Keeping(directory, () -> { }, new Pruning(settings, directory)));
+        return keeping(settings, directory, drain, Optional.empty());
+    }
+
+    /** The same. @param parts where each host of several has its own */
+    static Keeping keeping(Settings settings, Path directory, Optional<Drain> drain, Optional<HostParts> parts) {
+        return drain.map(tiered -> new Keeping(directory, tiered::beforeNumber, tiered::ask, parts))
+                .orElseGet(() -> new Keeping(directory, () -> { }, new Pruning(settings, directory), parts));
+    }
+
+    /** A directory that all hosts of a job share: files on its file system are one file for all of them. Empty: that of the checkpoints. */
+    static Optional<Path> shared(Settings settings) {
+        return Tiers.of(settings).filter(Tiers::local).map(tiers -> tiers.slow().path());
+    }
+
+    /** Where each host of a job of several has the parts of checkpoints that it takes; empty: all write to {@link #directory}. @param job its name */
+    static Optional<HostParts> parts(Settings settings, String job) {
+        return Tiers.of(settings).filter(Tiers::local).map(tiers -> PartHosts.parts(tiers.fast().path(), job));
     }
 }

@@ -58,6 +58,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private final LostUnits lost;
     private final Timing timing;
     private final RestartTimes restart;
+    private final UnitCopies copies;
     private NodeHandle node;
     private News news;
     private volatile NodeCounts counted = NodeCounts.NONE;
@@ -68,8 +69,9 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private boolean saidBegun;
     private LeadNodes nodes;
 
-    private LeadLife(Settings settings, NodeJob job, Keeping keeping, Map<String, String> labels, LeadCheckpoints.JobTables tables, Set<String> lostHosts) {
+    private LeadLife(Settings settings, NodeJob job, Keeping keeping, Map<String, String> labels, LeadCheckpoints.JobTables tables, UnitCopies copies, Set<String> lostHosts) {
         this.job = job;
+        this.copies = copies;
         List<String> hosts = job.units().stream().map(LeadLife::name).toList();
         this.restart = new RestartTimes(hosts);
         this.timing = timing(settings);
@@ -93,20 +95,13 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
      * @param keeping of its checkpoints
      * @param labels of them
      * @param tables what the lead writes into them
+     * @param copies gets to know the agents, for as long as they are there
      * @param lostHosts is told of hosts that are lost, or whose agents did not come
      * @throws Failure with what kept it from beginning; nothing is left then
      */
-    static LeadLife start(Settings settings, Starter starter, NodeJob job, Keeping keeping, Map<String, String> labels, LeadCheckpoints.JobTables tables, Set<String> lostHosts)
-            throws InterruptedException {
-        LeadLife life = new LeadLife(settings, job, keeping, labels, tables, lostHosts);
-        try {
-            life.nodes = LeadNodes.start(settings, starter, job, life.timing, life);
-        } catch (InterruptedException | RuntimeException | Error e) {
-            if (life.addresses != null) {
-                life.addresses.close();
-            }
-            throw e;
-        }
+    static LeadLife start(Settings settings, Starter starter, NodeJob job, Keeping keeping, Map<String, String> labels, LeadCheckpoints.JobTables tables, UnitCopies copies,
+            Set<String> lostHosts) throws InterruptedException {
+        LeadLife life = gather(settings, starter, new LeadLife(settings, job, keeping, labels, tables, copies, lostHosts));
         try {
             life.node.thread().execute(life::begin);
             life.begun.get();
@@ -118,6 +113,29 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
             life.giveUp();
             throw e;
         }
+    }
+
+    /** Agents without ranks, for what they have on their hosts; to be ended by {@link #disband}. Returns when all are there. @see #start */
+    static LeadLife gather(Settings settings, Starter starter, NodeJob job, UnitCopies copies, Set<String> lostHosts) throws InterruptedException {
+        Keeping none = new Keeping(Path.of("/"), () -> { }, () -> { }, Optional.empty());
+        return gather(settings, starter, new LeadLife(settings, job, none, Map.of(), (_, _) -> { }, copies, lostHosts));
+    }
+
+    private static LeadLife gather(Settings settings, Starter starter, LeadLife life) throws InterruptedException {
+        try {
+            life.nodes = LeadNodes.start(settings, starter, life.job, life.timing, life);
+            return life;
+        } catch (InterruptedException | RuntimeException | Error e) {
+            if (life.addresses != null) {
+                life.addresses.close();
+            }
+            throw e;
+        }
+    }
+
+    /** Ends agents that have no ranks. */
+    void disband() {
+        giveUp();
     }
 
     /** No process of the job is left anywhere when the first agent puts its files as they were. */
@@ -209,6 +227,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         handle.part().totals(NodeCounts.NONE.encode(), all -> counted = NodeCounts.of(all));
         addresses = new LeadAddresses(handle, job, shelf);
         pmi = new LeadPmi(handle);
+        copies.open(note -> handle.thread().execute(now -> news.toAll(note.encode(), now)));
     }
 
     @Override
@@ -270,8 +289,12 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
                 }
             }
             case Note.Revived unit -> restart.revived(NodeJob.unit(from), unit.phases());
+            case Note.Copied note -> copies.copied(NodeJob.unit(from), note);
             case Note.Signal signal -> throw new MalformedMessage("node " + from + " signals all");
             case Note.Begun begun -> throw new MalformedMessage("node " + from + " begins all");
+            case Note.Copy copy -> throw new MalformedMessage("node " + from + " has all copy");
+            case Note.NoCopy copy -> throw new MalformedMessage("node " + from + " ends copies");
+            case Note.Stay stay -> throw new MalformedMessage("node " + from + " says what stays");
         }
     }
 
@@ -330,6 +353,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     private void lost(List<Integer> units, String why, long now) {
         lost.add(units, now);
+        copies.close(why);
         failed(why, now);
     }
 
@@ -349,6 +373,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     @Override
     public void failed(Throwable cause) {
         checkpoints.abandon("the job's lead has failed");
+        copies.close("the job's lead has failed");
         Failure failure = Failure.of("the lead of job " + job.name(), cause instanceof Exception e ? e : new IllegalStateException(cause));
         begun.completeExceptionally(failure);
         end.completeExceptionally(failure);
@@ -381,9 +406,17 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         return pmi.counts();
     }
 
+    /** To be called when all ranks have ended, and before what copies checkpoints does: waits for the image that is being written. */
+    void endCheckpoints() throws InterruptedException {
+        if (end.isDone()) {
+            checkpoints.close();
+        }
+    }
+
     /** All agents end; a checkpoint that is under way has ended before. */
     @Override
     public void close() {
+        copies.close("the job's agents have ended");
         nodes.close();
         addresses.close();
         try {

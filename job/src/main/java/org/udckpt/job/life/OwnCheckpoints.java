@@ -59,12 +59,12 @@ final class OwnCheckpoints {
         }
     }
 
-    /** Oldest first; each where it is read fastest. */
+    /** Oldest first; each where it is read fastest. None that only its hosts have: the life that took it has tried to copy it. */
     List<ImageLocation> complete() {
         ImageKey key = Keys.user(settings);
         return Tiers.of(settings).map(tiers -> ImageLocation.list(tiers, key).stream().flatMap(entry -> entry.complete().stream()).map(TieredCatalogue.Place::entry).toList())
                 .orElseGet(() -> Files.isDirectory(directory) ? ImageLocation.list(directory, key) : List.of()).stream()
-                .filter(entry -> entry.state() == Catalogue.State.COMPLETE && own.test(entry))
+                .filter(entry -> entry.state() == Catalogue.State.COMPLETE && !entry.onHosts() && own.test(entry))
                 .map(entry -> new ImageLocation(entry.directory().getParent(), entry)).toList();
     }
 }

@@ -64,6 +64,11 @@ record SeveralImage(ImageLocation location, CheckpointReader reader, JobState st
         return job;
     }
 
+    /** Its hosts, without ranks and without an image. */
+    NodeJob asItWas(int fanOut) {
+        return new NodeJob(state.row().name(), state.row().generation(), Launch.ofLabels(reader.manifest().labels()), units, fanOut, "/", state.row().words(), RawText.environment(), null);
+    }
+
     private Function<Unit, String> ties() {
         return unit -> {
             try {

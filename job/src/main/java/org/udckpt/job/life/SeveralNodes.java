@@ -59,6 +59,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     /** In any life, also one that did not begin. */
     private final Set<String> lostHosts;
     private final RuntimeDirectory runtime;
+    private final UnitCopies copies;
     private final AskedEnd askedEnd = new AskedEnd();
     private Optional<Drain> drain = Optional.empty();
     private LeadLife lead;
@@ -75,6 +76,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         this.images = images;
         this.pmiName = pmiName;
         this.lostHosts = lostHosts;
+        this.copies = new UnitCopies(job.units());
         this.runtime = RuntimeDirectory.create(settings, job.name());
     }
 
@@ -134,11 +136,11 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         JobState state = JobState.of(job.name(), layout(), job.command().stream().map(RawText::shown).toList(), job.generation(), pmiName);
         Map<String, String> labels = Map.of("job", job.name(), "program", state.row().program(), "generation", Integer.toString(job.generation()), Launch.LABEL, job.launch().word());
         Tiers.of(settings).ifPresent(tiers -> settings.flag(Option.TIERS, tiers.format())); // as that of DIR
-        drain = Draining.start(settings);
-        lead = LeadLife.start(settings, starter, job, Draining.keeping(settings, images, drain), labels, (writer, stops) -> {
+        drain = Draining.start(settings, copies);
+        lead = LeadLife.start(settings, starter, job, Draining.keeping(settings, images, drain, Draining.parts(settings, job.name())), labels, (writer, stops) -> {
             StateTables.write(writer, state);
             StateTables.write(writer, stops);
-        }, lostHosts);
+        }, copies, lostHosts);
         metrics = new MetricsOutputs(settings);
         metrics.open(() -> new JobMetrics(new WatchedLead(lead, images, drain)));
         Signals.forward(installation.agentLibrary(), this::signal);
@@ -224,7 +226,9 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     @Override
     public void closeForNextLife() {
-        drain.ifPresent(Drain::leaveToNextLife);
+        if (!needsAgents()) {
+            drain.ifPresent(Drain::leaveToNextLife);
+        }
         close();
     }
 
@@ -242,12 +246,31 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         } finally {
             try {
                 if (lead != null) {
+                    if (needsAgents()) {
+                        copyLast();
+                    }
                     lead.close();
                 }
+                copies.close("the job was not started");
             } finally {
                 closeDrainAndMetrics();
                 runtime.delete();
             }
+        }
+    }
+
+    /** Whether only its hosts can copy a checkpoint: the next life may be on others. */
+    private boolean needsAgents() {
+        return drain.isPresent() && Tiers.of(settings).orElseThrow().local();
+    }
+
+    /** By agents whose ranks have ended. */
+    private void copyLast() {
+        try {
+            lead.endCheckpoints();
+            drain.get().close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

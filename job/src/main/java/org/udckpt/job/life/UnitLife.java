@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.udckpt.address.RankSpan;
 import org.udckpt.image.write.PartOrder;
+import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
 import org.udckpt.job.agent.Surroundings;
@@ -61,9 +62,13 @@ public final class UnitLife implements AgentPart, News.Reader {
     private NodeAuthority authority;
     private NodePmi pmi;
     private Totals totals;
+    private UnitParts parts;
     private volatile UnitStart start;
     private volatile UnitCounts counts;
     private volatile boolean ended;
+    private WriterOptions options;
+    private boolean reviving;
+    private Note.Ends endMeanwhile;
 
     public UnitLife(Installation installation, NodeSpecification specification, int unit, Settings settings, IntConsumer end) {
         this.installation = installation;
@@ -82,6 +87,15 @@ public final class UnitLife implements AgentPart, News.Reader {
         RuntimeDirectory.makeBase(settings);
         authority = new NodeAuthority(handle, specification.job(), facts().span(), RuntimeDirectory.base(settings).resolve(runtime() + ".shelf"));
         pmi = new NodePmi(handle);
+        parts = new UnitParts(number, unit.host(), this::options, note -> node.thread().execute(now -> news.toRoot(note.encode(), false, now)));
+    }
+
+    /** Of all of the unit's images, and their copies. */
+    private synchronized WriterOptions options() {
+        if (options == null) {
+            options = ImageOptions.of(settings);
+        }
+        return options;
     }
 
     private String runtime() {
@@ -144,7 +158,7 @@ public final class UnitLife implements AgentPart, News.Reader {
                 if (specification.job().image() == null) {
                     begin(UnitStart::first);
                 } else {
-                    Note revived = new Note.Revived(start.revive());
+                    Note revived = new Note.Revived(revive());
                     authority.tellKeys(start.job().runtime().path());
                     node.thread().execute(now -> news.toRoot(revived.encode(), false, now)); // before the answer
                 }
@@ -187,11 +201,12 @@ public final class UnitLife implements AgentPart, News.Reader {
     /** {@link UnitStart#first} or {@link UnitStart#again}. */
     @FunctionalInterface
     private interface Beginning {
-        UnitStart begin(Installation installation, NodeJob nodes, int number, Settings settings, JobFacts facts, Surroundings around, Consumer<Job> ready) throws IOException;
+        UnitStart begin(Installation installation, NodeJob nodes, int number, Settings settings, WriterOptions options, JobFacts facts, Surroundings around, Consumer<Job> ready)
+                throws IOException;
     }
 
     private void begin(Beginning how) throws IOException {
-        UnitStart begun = how.begin(installation, specification.job(), number, settings, facts(), new Surroundings(runtime(), Path.of(specification.job().directory()),
+        UnitStart begun = how.begin(installation, specification.job(), number, settings, options(), facts(), new Surroundings(runtime(), Path.of(specification.job().directory()),
                 specification.job().environment(), false, machines(), authority::of), this::prepared);
         start = begun;
         if (ended) {
@@ -203,9 +218,32 @@ public final class UnitLife implements AgentPart, News.Reader {
     private void prepared(Job job) {
         requireWays(job);
         job.shepherd().bound();
-        job.onEnd((code, why) -> tell(new Note.Ends(code, why)));
+        job.onEnd((code, why) -> ends(new Note.Ends(code, why)));
         if (!job.facts().span().isAll()) { // else nobody is elsewhere
             pmi.serve(job.pmi());
+        }
+    }
+
+    /** What went into it, for people. If it fails, that is the answer, and not what becomes of the processes then. */
+    private String revive() throws IOException, InterruptedException {
+        synchronized (this) {
+            reviving = true;
+        }
+        String phases = start.revive();
+        synchronized (this) {
+            reviving = false;
+            if (endMeanwhile != null) {
+                tell(endMeanwhile);
+            }
+        }
+        return phases;
+    }
+
+    private synchronized void ends(Note.Ends note) {
+        if (!reviving) {
+            tell(note);
+        } else if (endMeanwhile == null) {
+            endMeanwhile = note;
         }
     }
 
@@ -275,6 +313,10 @@ public final class UnitLife implements AgentPart, News.Reader {
                 }
             }
             case Note.Begun begun -> work.submit(() -> begun(begun.all()));
+            case Note.Copy copy -> parts.copy(copy);
+            case Note.NoCopy copy -> parts.giveUp(copy);
+            case Note.Stay stay -> parts.stay(stay);
+            case Note.Copied note -> throw new MalformedMessage("the root has no part: " + note);
             case Note.Report note -> throw new MalformedMessage("the root has no part: " + note);
             case Note.Ends note -> throw new MalformedMessage("the root has no ranks: " + note);
             case Note.Revived note -> throw new MalformedMessage("the root has no ranks: " + note);
@@ -306,6 +348,7 @@ public final class UnitLife implements AgentPart, News.Reader {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        parts.close();
         if (counts != null) {
             counts.close();
         }

@@ -1,10 +1,14 @@
 package org.udckpt.job.life;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.Consumer;
+import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.read.NodeReader;
+import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
 import org.udckpt.job.agent.Surroundings;
@@ -13,7 +17,6 @@ import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.report.Failure;
-import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Keys;
 import org.udckpt.process.restore.Relocation;
 
@@ -38,8 +41,9 @@ final class UnitStart implements AutoCloseable {
      * @param number of the unit
      * @param ready  is given the job before its first rank runs
      */
-    static UnitStart first(Installation installation, NodeJob nodes, int number, Settings settings, JobFacts facts, Surroundings around, Consumer<Job> ready) throws IOException {
-        UnitStart start = of(installation, nodes, number, settings, FirstLife.start(settings, installation, facts, around, nodes.command(), around.environment(), ready), null);
+    static UnitStart first(Installation installation, NodeJob nodes, int number, Settings settings, WriterOptions options, JobFacts facts, Surroundings around, Consumer<Job> ready)
+            throws IOException {
+        UnitStart start = of(installation, nodes, number, settings, options, FirstLife.start(settings, installation, facts, around, nodes.command(), around.environment(), ready), null);
         try {
             start.serve();
             return start;
@@ -50,28 +54,38 @@ final class UnitStart implements AutoCloseable {
     }
 
     /** Of a job that is restarted: returns when the unit's files are put back. */
-    static UnitStart again(Installation installation, NodeJob nodes, int number, Settings settings, JobFacts facts, Surroundings around, Consumer<Job> ready) throws IOException {
+    static UnitStart again(Installation installation, NodeJob nodes, int number, Settings settings, WriterOptions options, JobFacts facts, Surroundings around, Consumer<Job> ready)
+            throws IOException {
         Relocation here = Relocations.here(nodes.image().moved());
         UnitRestart restart = Restart.unit(settings, installation, open(nodes.image(), number, settings), facts, around, here, nodes.image().elsewhere(number, here), ready);
         try {
-            return of(installation, nodes, number, settings, restart.job(), restart);
+            return of(installation, nodes, number, settings, options, restart.job(), restart);
         } catch (RuntimeException e) {
             restart.close();
             throw e;
         }
     }
 
-    private static UnitStart of(Installation installation, NodeJob nodes, int number, Settings settings, Job job, UnitRestart restart) {
-        return new UnitStart(installation, job, new UnitCheckpoints(job, number, nodes.units().get(number).host(), ImageOptions.of(settings)), restart);
+    private static UnitStart of(Installation installation, NodeJob nodes, int number, Settings settings, WriterOptions options, Job job, UnitRestart restart) {
+        UnitCheckpoints.Place place = new UnitCheckpoints.Place(number, nodes.units().get(number).host(), Draining.parts(settings, nodes.name()), Draining.shared(settings));
+        return new UnitStart(installation, job, new UnitCheckpoints(job, place, options), restart);
     }
 
     private void serve() throws IOException {
         Service.openUnit(job, checkpoints, installation.library());
     }
 
+    /** From this host's own part, where it still has that. */
     private static NodeReader open(NodeJob.Image image, int number, Settings settings) {
         try {
-            return CheckpointReader.openNode(Path.of(image.directory()), Keys.user(settings), number).node(number); // which is closed with the job
+            CheckpointReader reader = CheckpointReader.openNode(Path.of(image.directory()), Keys.user(settings), number);
+            Optional<HostParts> own = Draining.parts(settings, reader.manifest().labels().getOrDefault("job", ""))
+                    .filter(parts -> Files.isDirectory(parts.part(number, image.number())));
+            if (own.isPresent()) {
+                reader.close();
+                reader = CheckpointReader.openNode(Path.of(image.directory()), Keys.user(settings), own.get(), number);
+            }
+            return reader.node(number); // which is closed with the job
         } catch (IOException e) {
             throw Failure.of("opening unit " + number + " of " + image.directory(), e);
         }

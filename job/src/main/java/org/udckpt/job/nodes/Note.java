@@ -3,8 +3,13 @@ package org.udckpt.job.nodes;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
 import org.udckpt.image.ImageError;
+import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.manifest.PartReport;
 import org.udckpt.job.tree.MalformedMessage;
 
@@ -37,6 +42,24 @@ public sealed interface Note {
      */
     record Begun(boolean all) implements Note {}
 
+    /**
+     * To all: copy your part of a checkpoint, which only your host has, to where the whole is to be.
+     *
+     * @param round of copies, from 1: what comes of it is told with the same
+     * @param parts where it is
+     * @param copy  the checkpoint's copy, absolute; the lead has begun it
+     */
+    record Copy(int round, HostParts parts, String copy) implements Note {}
+
+    /** To all: end that round's copies, which are of no use any more. */
+    record NoCopy(int round) implements Note {}
+
+    /** To the lead: the unit has ended with a round's copy. @param failure what went wrong, "" when it is there */
+    record Copied(int round, String failure) implements Note {}
+
+    /** To all: remove your host's parts of checkpoints until {@code newest} but for these. */
+    record Stay(HostParts parts, long newest, Set<Long> checkpoints) implements Note {}
+
     /** Its bytes: {@code u8 kind}, then what the kind says. */
     default byte[] encode() {
         return switch (this) {
@@ -46,6 +69,16 @@ public sealed interface Note {
             case Signal signal -> bytes(4, ByteBuffer.allocate(4).putInt(signal.number).array());
             case Begun begun -> bytes(5, new byte[] {(byte) (begun.all ? 1 : 0)});
             case Revived unit -> bytes(6, unit.phases.getBytes(StandardCharsets.UTF_8));
+            case Copy copy -> bytes(7, ByteBuffer.allocate(Integer.BYTES + room(copy.parts) + copy.copy.getBytes(StandardCharsets.UTF_8).length).putInt(copy.round)
+                    .put(text(copy.parts)).put(copy.copy.getBytes(StandardCharsets.UTF_8)).array());
+            case NoCopy copy -> bytes(8, ByteBuffer.allocate(Integer.BYTES).putInt(copy.round).array());
+            case Copied copied -> bytes(9, ByteBuffer.allocate(Integer.BYTES + copied.failure.getBytes(StandardCharsets.UTF_8).length).putInt(copied.round)
+                    .put(copied.failure.getBytes(StandardCharsets.UTF_8)).array());
+            case Stay stay -> {
+                ByteBuffer to = ByteBuffer.allocate(room(stay.parts) + Long.BYTES * (1 + stay.checkpoints.size())).put(text(stay.parts)).putLong(stay.newest);
+                stay.checkpoints.stream().sorted().forEach(to::putLong);
+                yield bytes(10, to.array());
+            }
         };
     }
 
@@ -64,6 +97,18 @@ public sealed interface Note {
                 case 4 -> new Signal(from.getInt());
                 case 5 -> new Begun(truth(from.get()));
                 case 6 -> new Revived(new String(rest(from), StandardCharsets.UTF_8));
+                case 7 -> new Copy(from.getInt(), parts(from), path(new String(rest(from), StandardCharsets.UTF_8)));
+                case 8 -> new NoCopy(from.getInt());
+                case 9 -> new Copied(from.getInt(), new String(rest(from), StandardCharsets.UTF_8));
+                case 10 -> {
+                    HostParts parts = parts(from);
+                    long newest = from.getLong();
+                    Set<Long> stay = new TreeSet<>();
+                    while (from.remaining() >= Long.BYTES) {
+                        stay.add(from.getLong());
+                    }
+                    yield new Stay(parts, newest, stay);
+                }
                 default -> throw new MalformedMessage("a note of kind " + kind);
             };
             if (from.hasRemaining()) {
@@ -80,6 +125,37 @@ public sealed interface Note {
             throw new MalformedMessage("a note says neither yes nor no: " + value);
         }
         return value == 1;
+    }
+
+    private static int room(HostParts parts) {
+        return Short.BYTES + parts.directory().toString().getBytes(StandardCharsets.UTF_8).length;
+    }
+
+    /** {@code u16 length}, then as many bytes. */
+    private static byte[] text(HostParts parts) {
+        byte[] path = parts.directory().toString().getBytes(StandardCharsets.UTF_8);
+        return ByteBuffer.allocate(room(parts)).putShort((short) path.length).put(path).array();
+    }
+
+    private static HostParts parts(ByteBuffer from) throws MalformedMessage {
+        byte[] path = new byte[Short.toUnsignedInt(from.getShort())];
+        from.get(path);
+        try {
+            return new HostParts(Path.of(path(new String(path, StandardCharsets.UTF_8))));
+        } catch (IllegalArgumentException e) {
+            throw new MalformedMessage(e.getMessage(), e);
+        }
+    }
+
+    private static String path(String text) throws MalformedMessage {
+        try {
+            if (text.startsWith("/") && Path.of(text).normalize().toString().equals(text)) {
+                return text;
+            }
+        } catch (InvalidPathException e) {
+            throw new MalformedMessage("a note names '" + text + "': " + e.getMessage(), e);
+        }
+        throw new MalformedMessage("a note names '" + text + "', which is no plain path");
     }
 
     private static PartReport report(byte[] bytes) throws MalformedMessage {

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.udckpt.image.ImageError;
+import org.udckpt.image.Manifest;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.TieredCatalogue;
 import org.udckpt.image.key.ImageKey;
@@ -48,6 +49,11 @@ public record ImageLocation(Path parent, Catalogue.Entry entry) {
     /** The tiers in {@code fast=DIR,slow=DIR[/ID]}; empty for a directory. */
     public static Optional<Tiers> tiers(String text) {
         return Tiers.parse(id(text).map(id -> text.substring(0, text.length() - id.length() - 1)).orElse(text));
+    }
+
+    /** Whether one checkpoint was named, in place of the newest. */
+    public static boolean isNamed(String text) {
+        return id(text).isPresent();
     }
 
     private static Optional<String> id(String text) {
@@ -114,10 +120,15 @@ public record ImageLocation(Path parent, Catalogue.Entry entry) {
         }
     }
 
-    /** Opens it; 66 when it is incomplete, 65 when it is corrupt. */
+    /** Opens it; 66 when it is incomplete, 65 when it is corrupt, 69 when its parts are on its hosts. */
     public CheckpointReader open(ImageKey key) {
         if (entry.state() == Catalogue.State.INCOMPLETE) {
             throw new Failure(ExitCode.NOT_FOUND, entry.directory() + " is not complete: " + (entry.inProgress() ? "it is being written" : "its writer died"));
+        }
+        if (entry.onHosts()) {
+            throw new Failure(ExitCode.UNSUPPORTED, entry.directory() + " has not been copied to the slow tier, and its hosts ("
+                    + String.join(", ", entry.manifest().nodes().stream().map(Manifest.Node::host).distinct().toList())
+                    + ") have its parts: a restart with agents on them (--starter) and both tiers copies it first");
         }
         try {
             return CheckpointReader.open(entry.directory(), key);

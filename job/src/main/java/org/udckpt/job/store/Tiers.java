@@ -16,29 +16,30 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 
 /**
- * A job's tiers, {@code fast=DIR,slow=DIR} on the command line: checkpoints are written to the one and copied to the other.
+ * A job's tiers, {@code fast=DIR,slow=DIR} on the command line: checkpoints are written to the one and copied to the other. With {@code local=DIR,slow=DIR}
+ * each host of a job of several has the fast one for itself.
  *
  * @param fast a burst buffer, a local SSD: durable against the end of the job
  * @param slow a parallel file system: durable against the loss of {@code fast}
  */
 public record Tiers(Tier.Directory fast, Tier.Directory slow) {
-    private static final String FAST = "fast";
     private static final String SLOW = "slow";
-    private static final Pattern FORM = Pattern.compile("(fast|slow)=([^,]+),(fast|slow)=([^,]+)");
+    private static final String LOCAL = "local";
+    private static final Pattern FORM = Pattern.compile("(fast|local|slow)=([^,]+),(fast|local|slow)=([^,]+)");
 
     /** Empty where the text is of another form, such as a directory's name. */
     public static Optional<Tiers> parse(String text) {
         Matcher matcher = FORM.matcher(text);
-        if (!matcher.matches() || matcher.group(1).equals(matcher.group(3))) {
+        if (!matcher.matches() || matcher.group(1).equals(SLOW) == matcher.group(3).equals(SLOW)) {
             return Optional.empty();
         }
-        boolean fastFirst = matcher.group(1).equals(FAST);
+        boolean fastFirst = matcher.group(3).equals(SLOW);
         Path fast = absolute(matcher.group(fastFirst ? 2 : 4));
         Path slow = absolute(matcher.group(fastFirst ? 4 : 2));
         if (fast.equals(slow)) {
             throw new Failure(ExitCode.USAGE, text + ": fast and slow are the same directory");
         }
-        return Optional.of(new Tiers(new Tier.Directory(FAST, fast), new Tier.Directory(SLOW, slow)));
+        return Optional.of(new Tiers(new Tier.Directory(matcher.group(fastFirst ? 1 : 3), fast), new Tier.Directory(SLOW, slow)));
     }
 
     /** Those of the settings; empty: all checkpoints are in one directory. */
@@ -48,11 +49,16 @@ public record Tiers(Tier.Directory fast, Tier.Directory slow) {
             return Optional.empty();
         }
         return Optional.of(parse(text).orElseThrow(() -> new Failure(ExitCode.USAGE,
-                settings.value(Option.TIERS).origin() + ": '" + text + "' is not a value for tiers; give fast=DIR,slow=DIR")));
+                settings.value(Option.TIERS).origin() + ": '" + text + "' is not a value for tiers; give fast=DIR,slow=DIR, or local=DIR,slow=DIR where each host has the fast one for itself")));
     }
 
     private static Path absolute(String directory) {
         return Path.of(directory).toAbsolutePath().normalize();
+    }
+
+    /** Whether each host of a job of several has the fast one for itself. */
+    public boolean local() {
+        return fast.name().equals(LOCAL);
     }
 
     /** The fastest first. */
@@ -78,6 +84,6 @@ public record Tiers(Tier.Directory fast, Tier.Directory slow) {
 
     /** As on the command line. */
     public String format() {
-        return FAST + "=" + fast.path() + "," + SLOW + "=" + slow.path();
+        return fast.name() + "=" + fast.path() + "," + SLOW + "=" + slow.path();
     }
 }

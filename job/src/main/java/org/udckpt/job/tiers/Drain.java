@@ -2,14 +2,11 @@ package org.udckpt.job.tiers;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CancellationException;
 import org.udckpt.image.catalogue.Catalogue;
-import org.udckpt.image.catalogue.CheckpointCopy;
 import org.udckpt.image.catalogue.TieredCatalogue;
 import org.udckpt.image.storage.BackgroundThread;
 import org.udckpt.image.write.WriterOptions;
@@ -30,6 +27,7 @@ public final class Drain implements AutoCloseable {
 
     private final Tiers tiers;
     private final WriterOptions options;
+    private final PartHosts hosts;
     private final Retention retention;
     private final Numbers numbers;
     private final Duration patience;
@@ -43,13 +41,19 @@ public final class Drain implements AutoCloseable {
     private volatile DrainState state = DrainState.IDLE;
     private long overtaken;
 
-    private Drain(Tiers tiers, WriterOptions options, Retention retention, Duration patience) {
+    private Drain(Tiers tiers, WriterOptions options, PartHosts hosts, Retention retention, Duration patience) {
         this.tiers = tiers;
         this.options = options;
+        this.hosts = hosts;
         this.retention = retention;
         this.numbers = new Numbers(tiers, options.key(), NUMBER_GRACE, InstantSource.system());
         this.patience = patience;
         this.thread = Thread.ofPlatform().daemon().name("drain").unstarted(this::run);
+    }
+
+    /** As the other one, of tiers that all hosts share. */
+    public static Drain start(Tiers tiers, WriterOptions options, int keep, int keepFast, Duration patience) {
+        return start(tiers, options, keep, keepFast, patience, PartHosts.NONE);
     }
 
     /**
@@ -59,9 +63,10 @@ public final class Drain implements AutoCloseable {
      * @param keep on slow; 0: all
      * @param keepFast on fast, at least 1
      * @param patience how long {@link #close} waits for the newest copy
+     * @param hosts    who has what is on fast, where that is each host's own
      */
-    public static Drain start(Tiers tiers, WriterOptions options, int keep, int keepFast, Duration patience) {
-        Drain drain = new Drain(tiers, options, new Retention(tiers, options.key(), keep, keepFast), patience);
+    public static Drain start(Tiers tiers, WriterOptions options, int keep, int keepFast, Duration patience, PartHosts hosts) {
+        Drain drain = new Drain(tiers, options, hosts, new Retention(tiers, options.key(), keep, keepFast), patience);
         drain.asked = true;
         drain.thread.start();
         return drain;
@@ -156,33 +161,23 @@ public final class Drain implements AutoCloseable {
     }
 
     private void copy(Catalogue.Entry newest) throws IOException {
-        Files.createDirectories(tiers.slow().path().getParent());
-        if (Files.isDirectory(tiers.slow().path())) {
-            new Catalogue(tiers.slow().path(), options.key()).clean().forEach(entry -> Messages.info("removed " + entry.directory() + ", whose copying had been broken off"));
-        }
         numbers.follow();
-        withBases(newest);
-    }
-
-    /** What it is based on goes first (a base is older), unless it is there. */
-    private void withBases(Catalogue.Entry newest) throws IOException {
-        List<TieredCatalogue.Entry> all = tiers.catalogue(options.key()).list().entries().stream().filter(entry -> entry.best().entry().manifest() != null).toList();
-        Set<Long> needed = Catalogue.withBases(all.stream().map(entry -> entry.best().entry()).toList(), Set.of(newest.id()));
-        for (TieredCatalogue.Entry entry : all) {
-            if (needed.contains(entry.id()) && !entry.completeIn(tiers.slow())) {
-                if (givenUp) {
-                    throw new CancellationException("the job has ended");
-                }
-                copyOne(entry.best().entry());
+        new TierCopy(tiers, options, hosts, () -> givenUp).copy(newest, new TierCopy.Watch() {
+            @Override
+            public void begun(String name) {
+                state = state.begun(name);
             }
-        }
-    }
 
-    private void copyOne(Catalogue.Entry entry) throws IOException {
-        state = state.begun(entry.name());
-        new CheckpointCopy(entry.directory(), tiers.slow().path(), options.key(), options.courtesy().rate(), () -> givenUp)
-                .run((done, total) -> state = state.copied(done, total));
-        state = state.succeeded();
+            @Override
+            public void copied(long done, long total) {
+                state = state.copied(done, total);
+            }
+
+            @Override
+            public void succeeded() {
+                state = state.succeeded();
+            }
+        });
     }
 
     /** Each is said once. */
@@ -200,7 +195,7 @@ public final class Drain implements AutoCloseable {
     /** A failure to prune one tier does not keep the other from it. */
     private void prune() {
         try {
-            retention.pruneFast();
+            retention.pruneFast(hosts);
         } catch (IOException | RuntimeException e) {
             Messages.error("old checkpoints stay on " + tiers.fast().path() + ": " + e.getMessage(), e);
         }
@@ -222,8 +217,9 @@ public final class Drain implements AutoCloseable {
         }
         if (!thread.join(BRIEFLY)) {
             DrainState now = state;
-            Messages.info("the job has ended; " + now.copying() + " is still being copied to " + tiers.slow().path() + " (" + Durations.bytes(now.done()) + " of "
-                    + Durations.bytes(now.total()) + "), for " + Durations.format(patience.toNanos()) + " at most");
+            Messages.info("the job has ended; " + (now.copying().isEmpty() ? "its last checkpoint" : now.copying()) + " is still being copied to " + tiers.slow().path()
+                    + (now.total() == 0 ? "" : " (" + Durations.bytes(now.done()) + " of " + Durations.bytes(now.total()) + ")") + ", for " + Durations.format(patience.toNanos())
+                    + " at most");
             if (!thread.join(patience)) {
                 givenUp = true;
                 if (!thread.join(GIVING_UP)) {

@@ -1,13 +1,17 @@
 package org.udckpt.job.tiers;
 
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.TieredCatalogue;
 import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.job.store.Tiers;
 
 /**
@@ -36,8 +40,30 @@ final class Retention {
         }
     }
 
-    /** Removes from fast what need not be there; returns what went. */
-    List<Catalogue.Entry> pruneFast() throws IOException {
+    /** Removes from fast what need not be there. @param hosts are told where each has its own */
+    void pruneFast(PartHosts hosts) throws IOException {
+        Map<HostParts, Set<Long>> parts = new HashMap<>();
+        Catalogue fast = new Catalogue(tiers.fast().path(), key);
+        for (Catalogue.Entry entry : fast.list()) {
+            if (entry.onHosts()) {
+                HostParts.of(entry.directory(), LocalStorage.INSTANCE).ifPresent(where -> parts.put(where, new TreeSet<>()));
+            }
+        }
+        pruneFast();
+        long newest = 0;
+        for (Catalogue.Entry entry : fast.list()) {
+            if (entry.onHosts()) {
+                newest = Math.max(newest, entry.id());
+                HostParts.of(entry.directory(), LocalStorage.INSTANCE).ifPresent(where -> parts.computeIfAbsent(where, _ -> new TreeSet<>()).add(entry.id()));
+            }
+        }
+        for (Map.Entry<HostParts, Set<Long>> stay : parts.entrySet()) {
+            hosts.stay(stay.getKey(), newest, stay.getValue());
+        }
+    }
+
+    /** Returns what went. */
+    private List<Catalogue.Entry> pruneFast() throws IOException {
         tiers.refuseSame();
         List<TieredCatalogue.Entry> all = tiers.catalogue(key).list().entries();
         long drained = all.stream().filter(entry -> entry.completeIn(tiers.slow())).mapToLong(TieredCatalogue.Entry::id).max().orElse(0);
@@ -48,7 +74,7 @@ final class Retention {
         }
         Catalogue.Entry newest = complete.getLast();
         Set<Long> stays = Catalogue.withBases(complete, stays(complete, drained));
-        if (complete.stream().anyMatch(entry -> entry.id() > drained && !stays.contains(entry.id()))) {
+        if (!newest.onHosts() && complete.stream().anyMatch(entry -> entry.id() > drained && !stays.contains(entry.id()))) {
             verify(newest);
         }
         return fast.removeAllBut(now -> {
@@ -67,7 +93,10 @@ final class Retention {
         return stays;
     }
 
-    /** The last good checkpoint is never lost: none goes before a newer one has been read whole, as each copy on slow was. */
+    /**
+     * The last good checkpoint is never lost: none goes before a newer one has been read whole, as each copy on slow was. What only its hosts have is read
+     * there, when it is copied.
+     */
     private void verify(Catalogue.Entry newest) throws IOException {
         try (CheckpointReader reader = CheckpointReader.open(newest.directory(), key)) {
             reader.verify((done, total) -> { });

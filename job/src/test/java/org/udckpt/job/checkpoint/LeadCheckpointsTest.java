@@ -48,7 +48,7 @@ class LeadCheckpointsTest {
     }
 
     private LeadCheckpoints checkpoints(Agreement agreement, Checkpointer.BeforeNumber beforeNumber) {
-        return new LeadCheckpoints("job", List.of("a", "b"), 2, Map.of(), Settings.load(), new Keeping(directory.resolve("images"), beforeNumber, () -> { }), agreement, (writer, stops) -> {
+        return new LeadCheckpoints("job", List.of("a", "b"), 2, Map.of(), Settings.load(), new Keeping(directory.resolve("images"), beforeNumber, () -> { }, java.util.Optional.empty()), agreement, (writer, stops) -> {
             throw new IllegalStateException("no part was written");
         });
     }

@@ -46,6 +46,17 @@ final class SeveralHosts implements AutoCloseable {
         return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
     }
 
+    /** A directory that agents on each host find its own disk at; who looks from outside, or leads, finds another one there. */
+    Path disks() throws IOException {
+        Path disk = Files.createDirectories(directory.resolve("disk"));
+        Path file = Files.writeString(directory.resolve("on-disk"), """
+                #!/bin/sh
+                host=$(ip netns identify $$) && mount --bind '%s/host'"${host##*-}" '%s' && exec '%s' "$@"
+                """.formatted(directory, disk, udckpt));
+        environment.put("UDCKPT_REMOTE", Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------")).toString());
+        return disk;
+    }
+
     /** {@code a:2,b:2} of these hosts, for {@code --hosts}. */
     String hosts(int ranks, int... numbers) {
         return IntStream.of(numbers).mapToObj(number -> lab.host(number).namespace() + (ranks == 0 ? "" : ":" + ranks)).collect(Collectors.joining(","));

@@ -29,7 +29,7 @@ class SeveralHostsTest {
     /** Not over before its checkpoint is written, whoever gets the processors. */
     private static final String[] LONG_PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "60", "--ballast", "2"};
 
-    private static final String[] LONG = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "100", "--ballast", "2"};
+    private static final String[] LONG = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "250", "--ballast", "2"};
 
     @BeforeEach
     void possible() {
@@ -56,8 +56,8 @@ class SeveralHostsTest {
 
             Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(0, 6, 7, 8, 9), images);
             hosts.await("the job's output", "second", () -> hosts.output("second").contains("iteration"));
-            assertTrue(hosts.errors("second").matches("(?s).*the ranks run: files .*, start .* \\(slowest .*, exchange .*, connect .*, open .*; on .*: namespaces .*verbs .*"),
-                    () -> hosts.text("second"));
+            hosts.await("what the restart took", "second",
+                    () -> hosts.errors("second").matches("(?s).*the ranks run: files .*, start .* \\(slowest .*, exchange .*, connect .*, open .*; on .*: namespaces .*verbs .*"));
             for (int number : new int[] {6, 7, 8, 9}) {
                 assertTrue(hosts.programs(number).contains("stencil_cg"), hosts.programs(number).toString());
             }

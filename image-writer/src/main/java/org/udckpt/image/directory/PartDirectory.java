@@ -1,0 +1,63 @@
+package org.udckpt.image.directory;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.udckpt.image.ImageNames;
+import org.udckpt.image.manifest.HostParts;
+import org.udckpt.image.storage.StorageIo;
+
+/** The directory of one node's part of a checkpoint, on storage that the node's host has for itself. */
+public final class PartDirectory {
+    private PartDirectory() { }
+
+    /**
+     * Makes it, while ranks may stand still: nothing is synced. What a dead writer left under the number goes: only this node writes there, and a number
+     * is given out once.
+     *
+     * @throws NoSuchFileException where what {@code parts} is in is not there: it may be a disk that is not mounted
+     */
+    public static void make(HostParts parts, int node, long checkpoint, StorageIo io) throws IOException {
+        for (Path parent : new Path[] {parts.directory().getParent(), parts.directory(), parts.ofNode(node)}) {
+            new CheckpointIds(parent, io).makeParent();
+        }
+        Path part = parts.part(node, checkpoint);
+        if (io.list(parts.ofNode(node)).contains(part)) {
+            CheckpointRemoval.remove(part, io);
+        }
+        io.createDirectory(part);
+    }
+
+    /**
+     * Removes what a node's host has of checkpoints until {@code newest} that do not stay.
+     *
+     * @return the numbers of those that went
+     */
+    public static List<Long> keep(HostParts parts, int node, long newest, Set<Long> stay, StorageIo io) throws IOException {
+        List<Long> gone = new ArrayList<>();
+        if (Files.notExists(parts.ofNode(node))) {
+            return gone;
+        }
+        for (Path part : io.list(parts.ofNode(node))) {
+            OptionalLong id = ImageNames.id(part);
+            if (id.isPresent() && id.getAsLong() <= newest && !stay.contains(id.getAsLong())) {
+                CheckpointRemoval.remove(part, io);
+                gone.add(id.getAsLong());
+            }
+        }
+        return gone;
+    }
+
+    /** Makes its name durable, and those of all that was made for it. */
+    public static void sync(HostParts parts, int node, StorageIo io) throws IOException {
+        io.syncDirectory(parts.ofNode(node));
+        io.syncDirectory(parts.directory());
+        io.syncDirectory(parts.directory().getParent());
+        io.syncDirectory(parts.directory().getParent().getParent());
+    }
+}

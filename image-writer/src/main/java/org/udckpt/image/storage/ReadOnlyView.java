@@ -1,0 +1,54 @@
+package org.udckpt.image.storage;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Files of another storage, some of which are found elsewhere than where they are looked for. Only to read. */
+public abstract class ReadOnlyView implements StorageIo {
+    private final StorageIo io;
+
+    protected ReadOnlyView(StorageIo io) {
+        this.io = io;
+    }
+
+    protected final StorageIo io() {
+        return io;
+    }
+
+    @Override
+    public final List<Path> list(Path directory) throws IOException {
+        return io.list(directory);
+    }
+
+    @Override
+    public final void createDirectory(Path directory) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public final Output create(Path file, boolean direct) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public final void rename(Path from, Path to) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public final void syncDirectory(Path directory) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public final void delete(Path path) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public final Closeable lock(Path file) {
+        throw new UnsupportedOperationException();
+    }
+}

@@ -1,0 +1,84 @@
+package org.udckpt.job.life;
+
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.Optional;
+import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.catalogue.TieredCatalogue;
+import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.nodes.NodeJob;
+import org.udckpt.job.nodes.NodesRequest;
+import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.ImageOptions;
+import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.Tiers;
+import org.udckpt.job.tiers.TierCopy;
+
+/**
+ * Before a restart: a checkpoint that was not copied to the slow tier in its life, and of which each host still has its part for itself, is copied by agents
+ * on those hosts, without ranks.
+ */
+public final class FromHosts {
+    private FromHosts() {}
+
+    /**
+     * @param location what is to be restarted
+     * @param named    the user wants this one, and no other
+     * @return where it can be read as a whole: the same where it was
+     * @throws Failure naming the host that does not have its part any more, or cannot be reached, where that leaves nothing
+     */
+    public static ImageLocation bring(Settings settings, NodesRequest nodes, ImageLocation location, boolean named) throws InterruptedException {
+        Tiers tiers = Tiers.of(settings).orElse(null);
+        if (!location.entry().onHosts() || tiers == null) {
+            return location;
+        }
+        try {
+            copy(settings, nodes, tiers, location);
+            return onSlow(settings, tiers, location.entry().id()).orElseThrow();
+        } catch (Failure failure) {
+            Optional<ImageLocation> before = named ? Optional.empty() : onSlow(settings, tiers, Long.MAX_VALUE);
+            String what = location.entry().name() + " is on its hosts only, and cannot be had from them: " + failure.getMessage();
+            if (before.isEmpty()) {
+                throw new Failure(failure.code(), what + "; what is in " + tiers.slow().path() + " can be restarted from there", failure);
+            }
+            Messages.warn(what + "; going on from " + before.get().entry().directory());
+            return before.get();
+        }
+    }
+
+    /** The newest complete one on slow that is not newer. */
+    private static Optional<ImageLocation> onSlow(Settings settings, Tiers tiers, long newest) {
+        ImageKey key = Keys.user(settings);
+        return ImageLocation.list(tiers, key).stream().filter(entry -> entry.id() <= newest && entry.completeIn(tiers.slow()))
+                .flatMap(entry -> entry.places().stream()).filter(place -> place.tier().equals(tiers.slow())).map(TieredCatalogue.Place::entry)
+                .map(entry -> new ImageLocation(entry.directory().getParent(), entry)).reduce((_, later) -> later);
+    }
+
+    private static void copy(Settings settings, NodesRequest nodes, Tiers tiers, ImageLocation location) throws InterruptedException {
+        Catalogue.Entry entry = location.entry();
+        NodeJob job = asItWas(settings, nodes, location);
+        Messages.info(entry.name() + " is on its hosts only (" + Durations.bytes(entry.manifest().storedBytes()) + "): they copy it to " + tiers.slow().path() + " first");
+        UnitCopies copies = new UnitCopies(job.units());
+        LeadLife agents = LeadLife.gather(settings, nodes.starter(), job, copies, new HashSet<>());
+        try {
+            new TierCopy(tiers, ImageOptions.of(settings), copies, () -> false).copy(entry, TierCopy.Watch.NONE);
+        } catch (IOException e) {
+            throw Failure.of("copying " + entry.name() + " to " + tiers.slow().path(), e);
+        } finally {
+            agents.disband();
+        }
+    }
+
+    private static NodeJob asItWas(Settings settings, NodesRequest nodes, ImageLocation location) {
+        try (CheckpointReader reader = CheckpointReader.open(location.entry().directory(), Keys.user(settings))) { // the job's own tables
+            return SeveralImage.read(location, reader).asItWas(nodes.fanOut());
+        } catch (IOException e) {
+            throw Failure.of("reading " + location.entry().directory(), e);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package org.udckpt.job.life;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.udckpt.image.ImageNames;
+import org.udckpt.image.Manifest;
+import org.udckpt.image.catalogue.CheckpointCopy;
+import org.udckpt.image.manifest.HostParts;
+import org.udckpt.job.nodes.Note;
+import org.udckpt.job.nodes.Unit;
+import org.udckpt.job.tiers.PartHosts;
+
+/**
+ * The units' shares of the drain, as the lead has them: asks all to copy their parts of a checkpoint, each from the fast tier that its host has for itself,
+ * and hears what came of it. Thread-safe.
+ */
+final class UnitCopies implements PartHosts {
+    private static final long LOOK_MS = 100;
+    private static final long ENDING_NS = TimeUnit.SECONDS.toNanos(30);
+
+    private final List<Unit> units;
+    /** Units of the round that have not said how it ended. */
+    private final BitSet waiting = new BitSet();
+    private Consumer<Note> toAll;
+    private String gone;
+    private int round;
+    private String failure;
+
+    UnitCopies(List<Unit> units) {
+        this.units = List.copyOf(units);
+    }
+
+    /** The agents are there. @param all passes a note to all of them */
+    synchronized void open(Consumer<Note> all) {
+        toAll = all;
+        notifyAll();
+    }
+
+    /** Nobody can be asked any more. @param why for people; the first one counts */
+    synchronized void close(String why) {
+        gone = gone == null ? why : gone;
+        notifyAll();
+    }
+
+    /** A unit has ended with its copy. @param text what went wrong, or "" */
+    synchronized void copied(int unit, Note.Copied note) {
+        if (note.round() == round && waiting.get(unit)) {
+            waiting.clear(unit);
+            if (!note.failure().isEmpty() && failure == null) {
+                failure = units.get(unit).ranks() + " (host " + units.get(unit).host() + "): " + note.failure();
+            }
+            notifyAll();
+        }
+    }
+
+    @Override
+    public synchronized void copy(CheckpointCopy.Order order, CheckpointCopy.Progress done) throws IOException {
+        Manifest manifest = order.manifest();
+        if (manifest.nodes().size() != units.size()) {
+            throw new IOException(manifest.nodes().size() + " nodes have parts of it, and this job has " + units.size() + " units");
+        }
+        Map<Integer, Long> bytes = units.stream().collect(Collectors.toMap(units::indexOf, unit -> bytes(manifest, units.indexOf(unit))));
+        failure = null;
+        goOn(order);
+        while (toAll == null) {
+            look();
+            goOn(order);
+        }
+        round++;
+        waiting.set(0, units.size());
+        toAll.accept(new Note.Copy(round, order.parts(), order.copy().toString()));
+        try {
+            while (!waiting.isEmpty()) {
+                goOn(order);
+                look();
+                done.copied(2 * bytes.entrySet().stream().filter(unit -> !waiting.get(unit.getKey())).mapToLong(Map.Entry::getValue).sum(), 2 * manifest.storedBytes());
+            }
+            goOn(order);
+        } finally {
+            end();
+        }
+    }
+
+    private static long bytes(Manifest manifest, int unit) {
+        return manifest.files().stream().filter(file -> file.name().startsWith(ImageNames.node(unit))).mapToLong(Manifest.FileEntry::length).sum();
+    }
+
+    private void goOn(CheckpointCopy.Order order) throws IOException {
+        if (failure != null || gone != null) {
+            throw new IOException(failure != null ? failure : gone);
+        }
+        if (order.givenUp().getAsBoolean()) {
+            throw new CancellationException("the copy was given up");
+        }
+    }
+
+    private void look() throws IOException {
+        try {
+            wait(LOOK_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while hosts copied their parts");
+        }
+    }
+
+    /** Nobody writes to the copy any more: who has begun it may remove it. */
+    private void end() throws IOException {
+        if (waiting.isEmpty()) {
+            return;
+        }
+        toAll.accept(new Note.NoCopy(round));
+        long until = System.nanoTime() + ENDING_NS;
+        while (!waiting.isEmpty() && gone == null && System.nanoTime() < until) {
+            look();
+        }
+        waiting.clear();
+    }
+
+    @Override
+    public synchronized void stay(HostParts parts, long newest, Set<Long> checkpoints) {
+        if (toAll != null && gone == null) {
+            toAll.accept(new Note.Stay(parts, newest, checkpoints));
+        }
+    }
+}

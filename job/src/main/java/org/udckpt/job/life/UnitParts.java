@@ -1,0 +1,100 @@
+package org.udckpt.job.life;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.udckpt.image.ImageNames;
+import org.udckpt.image.catalogue.PartCopy;
+import org.udckpt.image.directory.PartDirectory;
+import org.udckpt.image.storage.BackgroundThread;
+import org.udckpt.image.storage.LocalStorage;
+import org.udckpt.image.write.WriterOptions;
+import org.udckpt.job.nodes.Note;
+import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+
+/**
+ * A unit's parts of checkpoints on a fast tier that its host has for itself, once they are written: copies them to where the whole is to be, and removes those
+ * that do not stay, one after the other, as the lead asks. Whether ranks run is all the same to it.
+ */
+final class UnitParts implements AutoCloseable {
+    private static final long CLOSE_SECONDS = 10;
+    private static final int NONE = -1;
+
+    private final int unit;
+    private final String host;
+    private final Supplier<WriterOptions> options;
+    private final Consumer<Note> tell;
+    private final ExecutorService work = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("unit-parts").factory());
+    /** The one that is wanted. */
+    private volatile int round = NONE;
+
+    /**
+     * @param host    its name, for people
+     * @param options of the unit's images, whose rate they share
+     * @param tell    brings a note to the lead, from any thread
+     */
+    UnitParts(int unit, String host, Supplier<WriterOptions> options, Consumer<Note> tell) {
+        this.unit = unit;
+        this.host = host;
+        this.options = options;
+        this.tell = tell;
+    }
+
+    void copy(Note.Copy asked) {
+        round = asked.round();
+        work.submit(() -> tell.accept(new Note.Copied(asked.round(), copied(asked))));
+    }
+
+    /** What went wrong, or "". */
+    private String copied(Note.Copy asked) {
+        try {
+            WriterOptions own = options.get();
+            if (own.courtesy().background()) {
+                BackgroundThread.become();
+            }
+            new PartCopy(asked.parts(), Path.of(asked.copy()), own.key(), own.courtesy().rate(), () -> round != asked.round()).run(unit);
+            return "";
+        } catch (CancellationException e) {
+            return "given up";
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            Failure failure = Failure.of("copying " + asked.copy(), e instanceof Exception known ? known : new IOException(e));
+            Messages.debugTrace("unit " + unit + " on " + host, failure);
+            return failure.getMessage();
+        }
+    }
+
+    void giveUp(Note.NoCopy asked) {
+        if (round == asked.round()) {
+            round = NONE;
+        }
+    }
+
+    void stay(Note.Stay asked) {
+        work.submit(() -> {
+            try {
+                PartDirectory.keep(asked.parts(), unit, asked.newest(), asked.checkpoints(), LocalStorage.INSTANCE);
+            } catch (IOException | RuntimeException e) {
+                Messages.warn("host " + host + ": old parts of checkpoints stay in " + asked.parts().directory() + ": " + e.getMessage());
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        round = NONE;
+        work.shutdown();
+        try {
+            if (!work.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+                Messages.warn("host " + host + ": the copy of " + ImageNames.node(unit) + "* had not ended when the agent did; it is left as it is, incomplete");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
