@@ -14,9 +14,10 @@ import org.udckpt.process.trace.Registers;
  * dies; or, in a process without the library, the syscall instruction of the vDSO, which does not.
  *
  * @param safe   it is parasite.S
- * @param writer where snapshot_writer.c begins; -1 when it is not there
+ * @param writer where snapshot_writer.c begins; -1 when it is not there, {@link #UNLINKED} when it cannot run yet
  */
 record Parasite(long instruction, boolean safe, long writer) {
+    static final long UNLINKED = -2;
     private static final String WRITER = "udckpt_snapshot_writer_1";
     /** Offsets of the snapshot routine and of the one that finishes a transfer; parasite.S has the same numbers. */
     private static final int FORK = 64, REST = 256;
@@ -42,7 +43,7 @@ record Parasite(long instruction, boolean safe, long writer) {
                 if (process.memory.readLong(address - 8) != MAGIC) {
                     throw process.refuse(library.path() + " is not the library of this agent; start the job again with `udckpt run`");
                 }
-                return new Parasite(address, true, library.find(WRITER));
+                return new Parasite(address, true, library.linked() ? library.find(WRITER) : UNLINKED);
             }
         }
         for (Mapping mapping : process.mappings) {

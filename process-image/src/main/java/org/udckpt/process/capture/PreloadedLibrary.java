@@ -8,6 +8,7 @@ import org.udckpt.process.trace.ElfSymbols;
 record PreloadedLibrary(TracedProcess process, Mapping first) {
     private static final String NAME = "/libudckpt.so";
     private static final ConcurrentHashMap<String, Long> SYMBOLS = new ConcurrentHashMap<>();
+    private static final ConcurrentHashMap<String, Long> RELOCATED = new ConcurrentHashMap<>();
 
     /** Null: the process does not have it, or its dynamic linker has not come so far. */
     static PreloadedLibrary find(TracedProcess process) {
@@ -34,12 +35,23 @@ record PreloadedLibrary(TracedProcess process, Mapping first) {
 
     /** The same; -1 when the library has no such symbol. */
     long find(String symbol) {
-        String key = symbol + ":" + first.device() + ":" + first.inode() + ":" + first.path();
-        long value = SYMBOLS.computeIfAbsent(key, unused -> {
-            String file = first.deleted() ? "/proc/%d/map_files/%x-%x".formatted(process.pid, first.start(), first.end()) : first.path();
-            return ElfSymbols.find(Path.of(file), symbol);
-        });
+        long value = SYMBOLS.computeIfAbsent(symbol + ":" + key(), unused -> ElfSymbols.find(file(), symbol));
         return value < 0 ? -1 : first.start() + value;
+    }
+
+    /** Whether the dynamic linker has done with it: before, its code finds neither its data nor other libraries'. */
+    boolean linked() {
+        long relocated = RELOCATED.computeIfAbsent(key(), unused -> ElfSymbols.relocated(file()));
+        Mapping mapping = relocated < 0 ? null : mapping(first.start() + relocated, 1);
+        return mapping != null && mapping.permissions().startsWith("r-"); // written until then, and not there at all at first
+    }
+
+    private String key() {
+        return first.device() + ":" + first.inode() + ":" + first.path();
+    }
+
+    private Path file() {
+        return Path.of(first.deleted() ? "/proc/%d/map_files/%x-%x".formatted(process.pid, first.start(), first.end()) : first.path());
     }
 
     /**

@@ -64,6 +64,9 @@ final class SnapshotWriterStart {
         if (files > MOST_FILES) {
             return files + " stripe files are more than can be handed over";
         }
+        if (process.parasite.writer() == Parasite.UNLINKED) {
+            return "its dynamic linker has not done with libudckpt.so yet";
+        }
         if (process.parasite.writer() < 0) {
             return "its libudckpt.so is of another version";
         }

@@ -12,7 +12,8 @@ import java.util.TreeMap;
 
 /** The dynamic symbols of a 64-bit little-endian ELF file (elf(5)). */
 public final class ElfSymbols {
-    private static final int SHT_DYNSYM = 11, STT_FUNC = 2, SYMBOL_BYTES = 24, PT_LOAD = 1;
+    private static final int SHT_DYNSYM = 11, STT_FUNC = 2, SYMBOL_BYTES = 24, PT_LOAD = 1, PT_GNU_RELRO = 0x6474e552;
+    private static final long PAGE = 4096;
 
     /** @param value address in the file's own numbering, less that of its first byte; @param size in bytes */
     public record Function(long value, long size) {}
@@ -73,15 +74,34 @@ public final class ElfSymbols {
         return new Table(elf, 0, 0, 0);
     }
 
-    /** p_vaddr of the first PT_LOAD header. */
+    /**
+     * Where the pages begin that the dynamic linker makes read-only when it has relocated the file (PT_GNU_RELRO); -1: there are none.
+     *
+     * @return in the file's own numbering
+     */
+    public static long relocated(Path file) {
+        try {
+            byte[] bytes = Files.readAllBytes(file);
+            long address = segment(table(bytes, file.toString()).elf, PT_GNU_RELRO);
+            return address < 0 ? -1 : address & -PAGE;
+        } catch (IOException failure) {
+            throw new UncheckedIOException("cannot read " + file, failure);
+        }
+    }
+
     private static long firstAddress(ByteBuffer elf) {
+        return Math.max(0, segment(elf, PT_LOAD));
+    }
+
+    /** p_vaddr of the first header of a type; -1: there is none. */
+    private static long segment(ByteBuffer elf, int type) {
         int header = (int) elf.getLong(32);
         for (int i = 0; i < Short.toUnsignedInt(elf.getShort(56)); i++, header += Short.toUnsignedInt(elf.getShort(54))) {
-            if (elf.getInt(header) == PT_LOAD) {
+            if (elf.getInt(header) == type) {
                 return elf.getLong(header + 16);
             }
         }
-        return 0;
+        return -1;
     }
 
     private static boolean defined(Table table, int symbol) {

@@ -241,6 +241,10 @@ class SnapshotWriterTest {
                 assertTrue(reason.contains("ulimit -f"), reason);
             }
         }
+        try (Target target = Target.linking("unlinked"); Capture capture = Capture.take(target.request())) {
+            String reason = ((Snapshot) capture.sources().getFirst()).ready(List.of(file(temp).toString()), false, false, 1);
+            assertTrue(reason != null && reason.contains("dynamic linker"), String.valueOf(reason));
+        }
         try (Target target = Target.own("cut"); Capture capture = Capture.take(target.request())) {
             String reason = ((Snapshot) capture.sources().getFirst()).ready(List.of(file(temp).toString()), false, false, 1);
             assertTrue(reason.contains("fork does not copy"), reason);

@@ -56,6 +56,17 @@ final class Target implements AutoCloseable {
         return target;
     }
 
+    /** A program whose dynamic linker stays at a library of src/test/capture, loaded after ours; it gets no further. */
+    static Target linking(String name) throws IOException, InterruptedException {
+        Path directory = Files.createTempDirectory("capture-" + name);
+        Path library = directory.resolve(name + ".so");
+        run(directory, List.of("gcc", "-O1", "-g", "-Wall", "-shared", "-fPIC", "-o", library.toString(), SOURCES.resolve(name + ".c").toString()));
+        Path program = Files.copy(Path.of("/bin/sleep"), directory.resolve(name));
+        Target target = start(program, directory, Path.of(LIBRARY + ":" + library), "600");
+        target.await(directory.resolve("ready"), READY_MS);
+        return target;
+    }
+
     private static Target start(Path program, Path directory, Path library, String... arguments) throws IOException, InterruptedException {
         LinuxError.check(Syscall.call(Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, 1), "prctl");
         List<String> command = new ArrayList<>(List.of("sh", "-c", "setsid env ${PRELOAD:+LD_PRELOAD=$PRELOAD} \"$0\" \"$@\" </dev/null >out 2>&1 & echo $!", program.toString()));
