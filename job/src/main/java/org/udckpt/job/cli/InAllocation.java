@@ -45,6 +45,9 @@ final class InAllocation {
 
     /** Whether it needs agents; else one process had all ranks, and has to again. */
     static boolean isOfAgents(Settings settings, ImageLocation image) {
+        if (image.entry().onHosts()) {
+            return true;
+        }
         try (CheckpointReader reader = image.open(Keys.user(settings))) {
             return StateTables.hasAgents(reader);
         } catch (IOException e) {

@@ -63,7 +63,7 @@ public final class FromHosts {
         Catalogue.Entry entry = location.entry();
         NodeJob job = asItWas(settings, nodes, location);
         Messages.info(entry.name() + " is on its hosts only (" + Durations.bytes(entry.manifest().storedBytes()) + "): they copy it to " + tiers.slow().path() + " first");
-        UnitCopies copies = new UnitCopies(job.units());
+        UnitCopies copies = new UnitCopies(job.units(), Optional.empty());
         LeadLife agents = LeadLife.gather(settings, nodes.starter(), job, copies, new HashSet<>());
         try {
             new TierCopy(tiers, ImageOptions.of(settings), copies, () -> false).copy(entry, TierCopy.Watch.NONE);

@@ -76,7 +76,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         this.images = images;
         this.pmiName = pmiName;
         this.lostHosts = lostHosts;
-        this.copies = new UnitCopies(job.units());
+        this.copies = new UnitCopies(job.units(), Draining.parts(settings, job.name()));
         this.runtime = RuntimeDirectory.create(settings, job.name());
     }
 

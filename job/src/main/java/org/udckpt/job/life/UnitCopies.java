@@ -5,6 +5,7 @@ import java.io.InterruptedIOException;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +28,7 @@ final class UnitCopies implements PartHosts {
     private static final long ENDING_NS = TimeUnit.SECONDS.toNanos(30);
 
     private final List<Unit> units;
+    private final Optional<HostParts> own;
     /** Units of the round that have not said how it ended. */
     private final BitSet waiting = new BitSet();
     private Consumer<Note> toAll;
@@ -34,8 +36,10 @@ final class UnitCopies implements PartHosts {
     private int round;
     private String failure;
 
-    UnitCopies(List<Unit> units) {
+    /** @param own where the hosts of this job have its parts; empty: nowhere, or what they have may not be removed */
+    UnitCopies(List<Unit> units, Optional<HostParts> own) {
         this.units = List.copyOf(units);
+        this.own = own;
     }
 
     /** The agents are there. @param all passes a note to all of them */
@@ -125,9 +129,14 @@ final class UnitCopies implements PartHosts {
     }
 
     @Override
-    public synchronized void stay(HostParts parts, long newest, Set<Long> checkpoints) {
-        if (toAll != null && gone == null) {
-            toAll.accept(new Note.Stay(parts, newest, checkpoints));
+    public Optional<HostParts> own() {
+        return own;
+    }
+
+    @Override
+    public synchronized void stay(long newest, Set<Long> checkpoints) {
+        if (own.isPresent() && toAll != null && gone == null) {
+            toAll.accept(new Note.Stay(own.get(), newest, checkpoints));
         }
     }
 }

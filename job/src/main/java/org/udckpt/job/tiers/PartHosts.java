@@ -1,6 +1,8 @@
 package org.udckpt.job.tiers;
 
+import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.Set;
 import org.udckpt.image.catalogue.CheckpointCopy;
 import org.udckpt.image.manifest.HostParts;
@@ -10,21 +12,29 @@ public interface PartHosts extends CheckpointCopy.Hosts {
     /** There are none: what is on fast is there as a whole. */
     PartHosts NONE = new PartHosts() {
         @Override
-        public void copy(CheckpointCopy.Order order, CheckpointCopy.Progress done) throws java.io.IOException {
+        public void copy(CheckpointCopy.Order order, CheckpointCopy.Progress done) throws IOException {
             CheckpointCopy.Hosts.NONE.copy(order, done);
         }
 
         @Override
-        public void stay(HostParts parts, long newest, Set<Long> checkpoints) { }
+        public Optional<HostParts> own() {
+            return Optional.empty();
+        }
+
+        @Override
+        public void stay(long newest, Set<Long> checkpoints) { }
     };
 
+    /** Where the hosts of this job have its parts; another job's are not its to remove. */
+    Optional<HostParts> own();
+
     /**
-     * Has all parts removed of checkpoints until {@code newest} that do not stay; returns at once. A host that does not hear of it removes them another time.
+     * Has all parts removed of this job's checkpoints until {@code newest} that do not stay; returns at once. A host that does not hear of it removes them another
+     * time.
      *
-     * @param parts  where they are
-     * @param newest the number of the newest checkpoint that is complete
+     * @param newest the number of the newest checkpoint of this job that is complete
      */
-    void stay(HostParts parts, long newest, Set<Long> checkpoints);
+    void stay(long newest, Set<Long> checkpoints);
 
     /** Of the hosts of a job. @param fast where each host has its own, by the same name */
     static HostParts parts(Path fast, String job) {

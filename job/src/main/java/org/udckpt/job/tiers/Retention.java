@@ -1,9 +1,8 @@
 package org.udckpt.job.tiers;
 
 import java.io.IOException;
-import java.util.HashMap;
+import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.udckpt.image.catalogue.Catalogue;
@@ -42,23 +41,18 @@ final class Retention {
 
     /** Removes from fast what need not be there. @param hosts are told where each has its own */
     void pruneFast(PartHosts hosts) throws IOException {
-        Map<HostParts, Set<Long>> parts = new HashMap<>();
-        Catalogue fast = new Catalogue(tiers.fast().path(), key);
-        for (Catalogue.Entry entry : fast.list()) {
-            if (entry.onHosts()) {
-                HostParts.of(entry.directory(), LocalStorage.INSTANCE).ifPresent(where -> parts.put(where, new TreeSet<>()));
-            }
-        }
         pruneFast();
-        long newest = 0;
-        for (Catalogue.Entry entry : fast.list()) {
-            if (entry.onHosts()) {
-                newest = Math.max(newest, entry.id());
-                HostParts.of(entry.directory(), LocalStorage.INSTANCE).ifPresent(where -> parts.computeIfAbsent(where, _ -> new TreeSet<>()).add(entry.id()));
+        if (hosts.own().isEmpty()) {
+            return;
+        }
+        Set<Long> stay = new TreeSet<>();
+        for (Catalogue.Entry entry : new Catalogue(tiers.fast().path(), key).list()) {
+            if (entry.onHosts() && HostParts.of(entry.directory(), LocalStorage.INSTANCE).equals(hosts.own())) {
+                stay.add(entry.id());
             }
         }
-        for (Map.Entry<HostParts, Set<Long>> stay : parts.entrySet()) {
-            hosts.stay(stay.getKey(), newest, stay.getValue());
+        if (!stay.isEmpty()) {
+            hosts.stay(Collections.max(stay), stay);
         }
     }
 

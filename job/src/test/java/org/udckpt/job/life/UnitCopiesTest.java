@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
@@ -35,7 +36,7 @@ class UnitCopiesTest {
 
     private final LinkedBlockingQueue<Note> told = new LinkedBlockingQueue<>();
     private final List<Long> progress = new ArrayList<>();
-    private final UnitCopies copies = new UnitCopies(List.of(new Unit("a", "a", 0, 1), new Unit("b", "b", 1, 1), new Unit("c", "c", 2, 1)));
+    private final UnitCopies copies = new UnitCopies(List.of(new Unit("a", "a", 0, 1), new Unit("b", "b", 1, 1), new Unit("c", "c", 2, 1)), Optional.of(PARTS));
     private volatile boolean givenUp;
 
     private static Manifest.FileEntry table(String name, long length) {
@@ -81,7 +82,7 @@ class UnitCopiesTest {
         answer(1, 1, "");
         copy.join();
         assertEquals(1200, progress.getLast());
-        copies.stay(PARTS, 1, Set.of(1L));
+        copies.stay(1, Set.of(1L));
         assertEquals(new Note.Stay(PARTS, 1, Set.of(1L)), next());
     }
 
@@ -129,7 +130,7 @@ class UnitCopiesTest {
         assertEquals("host c has not been heard of for too long", failure(copy));
         assertEquals("host c has not been heard of for too long", failure(begin()), "nor is anybody asked");
         told.clear();
-        copies.stay(PARTS, 1, Set.of());
+        copies.stay(1, Set.of());
         assertEquals(null, told.poll());
     }
 }
