@@ -188,6 +188,8 @@ class TamperTest {
         Files.writeString(manifest, text.replaceFirst("udckpt-image 2", "udckpt-image 3"));
         assertThrows(ImageError.TooNew.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
         Files.writeString(manifest, text.replaceFirst("udckpt-image 2", "udckpt-image 0"));
+        assertThrows(ImageError.TooOld.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
+        Files.writeString(manifest, text.replaceFirst("udckpt-image 2", "udckpt-image 02"));
         assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
     }
 }

@@ -29,7 +29,7 @@ import org.udckpt.image.key.ImageKey;
 public final class ManifestParser {
     /** Room for some hundred thousand files; a longer manifest is refused unread. */
     public static final int MAX_BYTES = 32 << 20;
-    private static final Pattern VERSION_LINE = Pattern.compile("udckpt-image ([1-9]\\d{0,8})");
+    private static final Pattern VERSION_LINE = Pattern.compile("udckpt-image (0|[1-9]\\d{0,8})");
     private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
     private static final Pattern CHECK = Pattern.compile("[0-9a-f]{32}");
     /** In the place of a file's name in errors. */

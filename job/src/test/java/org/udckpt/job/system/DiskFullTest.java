@@ -8,6 +8,7 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.job.report.ExitCode;
@@ -36,7 +37,7 @@ class DiskFullTest {
             resize(images, ROOMY);
             String next = job.checkpoint();
             job.assertOnly("ckpt-0001", next);
-            job.finish();
+            restart(job, images.resolve("ckpt-0001"));
         } finally {
             run("umount", "-l", images.toString());
             if (directory.toFile().list().length == 1) { // a job that was good has removed all but the mount point
@@ -44,6 +45,17 @@ class DiskFullTest {
                 Files.delete(directory);
             }
         }
+    }
+
+    /** The one that was there before the disk was full. */
+    private static void restart(RunningJob job, Path checkpoint) throws Exception {
+        assertEquals(0, job.commands.run("kill", 60, "checkpoint", "job", "--then", "kill"), job::text);
+        assertTrue(job.agent.waitFor(60, TimeUnit.SECONDS), job::text);
+        Process again = job.commands.start("again", "restart", checkpoint.toString());
+        Files.createFile(job.directory.resolve("finish"));
+        assertTrue(again.waitFor(60, TimeUnit.SECONDS), job.commands.printed("again"));
+        assertTrue(again.exitValue() == 0 && job.commands.printed("again").contains("PASS"), job.commands.printed("again"));
+        job.assertEnds(0);
     }
 
     private static void noSpace(RunningJob job, String... words) throws Exception {
