@@ -46,6 +46,12 @@ public final class ImageNames {
         return String.format("node-%04d.", node);
     }
 
+    /** Whether a file of a checkpoint is one. */
+    public static boolean isStripe(String file) {
+        return file.contains(".stripe-");
+    }
+
+    /** Of a node. */
     public static String stripe(int node, int stripe) {
         return String.format("node-%04d.stripe-%02d", node, stripe);
     }

@@ -37,6 +37,7 @@ record FileCopies(StorageIo io, RateLimit rate, BooleanSupplier givenUp) {
         try (Arena arena = Arena.ofConfined()) {
             ByteBuffer block = arena.allocate(BLOCK, Range.PAGE).asByteBuffer();
             for (Manifest.FileEntry entry : files) {
+                goOn(); // before a file is made: what there is of the copy may be gone by now, and its place another one's
                 copy(entry, from.resolve(entry.name()), to.resolve(entry.name()), block);
                 done.accept(entry.length());
             }

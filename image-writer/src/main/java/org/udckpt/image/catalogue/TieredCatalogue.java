@@ -93,8 +93,9 @@ public final class TieredCatalogue {
         }
         List<Entry> entries = new ArrayList<>();
         for (Map.Entry<Long, List<Place>> one : places.entrySet()) {
-            checkSame(one.getValue());
-            entries.add(new Entry(one.getKey(), one.getValue()));
+            List<Place> ofOne = withoutAbandoned(one.getValue());
+            checkSame(ofOne);
+            entries.add(new Entry(one.getKey(), ofOne));
         }
         return new Listing(List.copyOf(entries), unreadable);
     }
@@ -103,6 +104,15 @@ public final class TieredCatalogue {
         return switch (tier) {
             case Tier.Directory directory -> Files.notExists(directory.path()) ? List.of() : new Catalogue(directory.path(), key, io).list();
         };
+    }
+
+    /**
+     * Without what only hosts have of another checkpoint than the one that is here as a whole: it was not copied when its lead died, and the life that went on without it,
+     * led from another machine, gave its number out again.
+     */
+    private static List<Place> withoutAbandoned(List<Place> places) {
+        Optional<Place> whole = places.stream().filter(place -> place.entry().manifest() != null && !place.entry().onHosts()).findFirst();
+        return places.stream().filter(place -> whole.isEmpty() || !place.entry().onHosts() || place.entry().manifest().equals(whole.get().entry().manifest())).toList();
     }
 
     private static void checkSame(List<Place> places) throws ImageError {

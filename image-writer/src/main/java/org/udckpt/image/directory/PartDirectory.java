@@ -8,12 +8,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.storage.StorageIo;
 
 /** The directory of one node's part of a checkpoint, on storage that the node's host has for itself. */
 public final class PartDirectory {
+    private static final Pattern OF_NODE = Pattern.compile("node-(\\d{4,9})");
+
     private PartDirectory() { }
 
     /**
@@ -51,6 +55,26 @@ public final class PartDirectory {
             }
         }
         return gone;
+    }
+
+    /**
+     * The same of nodes whose units were on this host, and are on others now. What is empty then goes.
+     *
+     * @param here the nodes whose units are on this host
+     */
+    public static void keepOfMoved(HostParts parts, Set<Integer> here, long newest, Set<Long> stay, StorageIo io) throws IOException {
+        if (Files.notExists(parts.directory())) {
+            return;
+        }
+        for (Path ofNode : io.list(parts.directory())) {
+            Matcher name = OF_NODE.matcher(ofNode.getFileName().toString());
+            if (name.matches() && !here.contains(Integer.parseInt(name.group(1)))) {
+                keep(parts, Integer.parseInt(name.group(1)), newest, stay, io);
+                if (io.list(ofNode).isEmpty()) {
+                    io.delete(ofNode);
+                }
+            }
+        }
     }
 
     /** Makes its name durable, and those of all that was made for it. */

@@ -32,8 +32,9 @@ final class BlockFiles implements Closeable {
                 entries.stream().map(Manifest.FileEntry::length).toList()).check(blocks);
         try {
             for (Manifest.FileEntry entry : entries) {
-                files.add(image.directory().resolve(entry.name()));
-                stripes.add(image.io().open(files.getLast()));
+                Path file = image.directory().resolve(entry.name());
+                files.add(image.io().place(file));
+                stripes.add(image.io().open(file));
             }
         } catch (IOException | RuntimeException | Error e) {
             close();

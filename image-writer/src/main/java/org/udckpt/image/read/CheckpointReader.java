@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
@@ -24,6 +25,7 @@ import org.udckpt.image.storage.StorageIo;
  */
 public final class CheckpointReader implements Closeable {
     private final ImageFiles image;
+    private volatile MemoryNames names = MemoryNames.NUMBERS;
     private Map<Long, ImageFiles> bases;
     private final SortedMap<Integer, NodeMemory> memories = new TreeMap<>();
 
@@ -74,9 +76,20 @@ public final class CheckpointReader implements Closeable {
         return openNode(directory, key, LocalStorage.INSTANCE, index);
     }
 
-    /** As {@link #openNode(Path, ImageKey, int)}, on a host that may still have that node's part of it. @param parts where that would be */
-    public static CheckpointReader openNode(Path directory, ImageKey key, HostParts parts, int index) throws IOException {
-        return openNode(directory, key, new OwnPartView(LocalStorage.INSTANCE, parts, index), index);
+    /**
+     * As {@link #openNode(Path, ImageKey, int)}, on a host that may still have that node's part of it.
+     *
+     * @param parts      where that would be
+     * @param passedOver is told of what is there under the checkpoint's number, but is another one's
+     */
+    public static CheckpointReader openNode(Path directory, ImageKey key, HostParts parts, int index, Consumer<Path> passedOver) throws IOException {
+        return openNode(directory, key, new OwnPartView(LocalStorage.INSTANCE, parts, index, passedOver), index);
+    }
+
+    /** Errors about memory call its owners so from now on. @return this */
+    public CheckpointReader naming(MemoryNames names) {
+        this.names = names;
+        return this;
     }
 
     /** What the checkpoint consists of. */
@@ -191,7 +204,7 @@ public final class CheckpointReader implements Closeable {
     synchronized NodeMemory memory(Manifest.Node node) throws IOException {
         NodeMemory memory = memories.get(node.index());
         if (memory == null) {
-            memory = new NodeMemory(image, bases(), node);
+            memory = new NodeMemory(image, bases(), node, process -> names.of(new NodeReader(this, node), process));
             memories.put(node.index(), memory);
         }
         return memory;

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.IntFunction;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
@@ -22,14 +23,16 @@ import org.udckpt.image.block.Chunk;
 final class NodeMemory implements Closeable {
     private final long checkpoint;
     private final Manifest.Node node;
+    private final IntFunction<String> names;
     private final List<Chunk> chunks;
     private final SortedMap<Long, BlockFiles> blocks = new TreeMap<>();
     private final SortedMap<Integer, List<Chunk>> byProcess = new TreeMap<>();
 
-    /** @param bases the checkpoints that this one is based on, by id */
-    NodeMemory(ImageFiles image, Map<Long, ImageFiles> bases, Manifest.Node node) throws IOException {
+    /** @param bases the checkpoints that this one is based on, by id. @param names of its processes, for errors */
+    NodeMemory(ImageFiles image, Map<Long, ImageFiles> bases, Manifest.Node node, IntFunction<String> names) throws IOException {
         this.checkpoint = image.manifest().id();
         this.node = node;
+        this.names = names;
         MemoryTables tables = image.memory(node.index());
         this.chunks = tables.chunks();
         try {
@@ -82,7 +85,7 @@ final class NodeMemory implements Closeable {
 
     /** Fills {@code into} with the plain bytes of the block that {@code chunk} is in. */
     void read(Chunk chunk, MemorySegment into, BlockReader reader) throws IOException {
-        reader.read(blocks.get(chunk.checkpoint()), block(chunk), into, () -> "process " + chunk.process());
+        reader.read(blocks.get(chunk.checkpoint()), block(chunk), into, () -> names.apply(chunk.process()));
     }
 
     /** Bytes of stripe files that {@link #verify} reads: this checkpoint's, and of older ones the blocks that it needs. */
@@ -128,7 +131,7 @@ final class NodeMemory implements Closeable {
 
     private String owner(long of, int number) {
         return chunks.stream().filter(chunk -> chunk.checkpoint() == of && chunk.block() == number).findFirst()
-                .map(chunk -> "process " + chunk.process() + " at address 0x" + Long.toHexString(chunk.address())).orElse("memory that nobody has");
+                .map(chunk -> names.apply(chunk.process()) + " at address 0x" + Long.toHexString(chunk.address())).orElse("memory that nobody has");
     }
 
     @Override

@@ -29,6 +29,11 @@ public interface StorageIo {
     /** Opens a regular file for reading; a symbolic link is refused. */
     Input open(Path file) throws IOException;
 
+    /** Where a file is that is to be read, for errors: views have some elsewhere than where they are looked for. */
+    default Path place(Path file) throws IOException {
+        return file;
+    }
+
     /** Replaces {@code to}, if there is one, in one step. */
     void rename(Path from, Path to) throws IOException;
 

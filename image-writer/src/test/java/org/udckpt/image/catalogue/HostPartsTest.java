@@ -46,6 +46,7 @@ class HostPartsTest {
     Path temp;
     private final List<List<FakeProcess>> processes = new ArrayList<>();
     private final PageHistory[] pages = new PageHistory[NODES];
+    private final List<Path> passedOver = new ArrayList<>();
     private WriterOptions options = Images.options();
     private Path lead;
     private Path slow;
@@ -196,9 +197,62 @@ class HostPartsTest {
         try (CheckpointReader reader = CheckpointReader.openNode(slow.resolve("ckpt-0001"), Images.KEY, node)) {
             assertEquals(shared, verifies(reader, node));
         }
-        try (CheckpointReader reader = CheckpointReader.openNode(slow.resolve("ckpt-0001"), Images.KEY, parts(node), node)) {
+        try (CheckpointReader reader = CheckpointReader.openNode(slow.resolve("ckpt-0001"), Images.KEY, parts(node), node, passedOver::add)) {
             assertEquals(own, verifies(reader, node));
         }
+    }
+
+    /** A number that was given out twice: the host's part is of the one that was not copied. */
+    @Test
+    void thePartOfAnotherCheckpointIsPassedOver() throws Exception {
+        copy(write(), LocalStorage.INSTANCE);
+        Path own = parts(1).part(1, 1);
+        Path table = own.resolve("node-0001.chunks.arrow");
+        byte[] content = Files.readAllBytes(table);
+        content[content.length - 1] ^= 1; // as long, and of the same form
+        Files.write(table, content);
+        Files.write(own.resolve("node-0001.stripe-00"), new byte[(int) Files.size(own.resolve("node-0001.stripe-00"))]);
+        assertReads(1, true, true);
+        assertEquals(List.of(own), passedOver);
+        assertReads(2, true, true);
+        assertEquals(1, passedOver.size());
+        removeTree(parts(0).part(0, 1));
+        assertReads(0, true, true);
+        assertEquals(1, passedOver.size(), "what is not there needs no word");
+    }
+
+    /** Its lead died before it was copied, and the next one, on another machine, began with its number. */
+    @Test
+    void whatWasAbandonedHidesNothing() throws Exception {
+        Path abandoned = write();
+        Path before = lead;
+        lead = temp.resolve("lead on another machine");
+        history = null;
+        copy(write(), LocalStorage.INSTANCE);
+        Tier local = new Tier.Directory("local", before), both = new Tier.Directory("slow", slow);
+        List<TieredCatalogue.Entry> listed = new TieredCatalogue(List.of(local, both), Images.KEY).list().entries();
+        assertEquals(1, listed.size());
+        assertEquals(List.of(slow.resolve("ckpt-0001")), listed.getFirst().places().stream().map(place -> place.entry().directory()).toList());
+        assertEquals(List.of(abandoned), new TieredCatalogue(List.of(local), Images.KEY).list().entries().getFirst().places().stream().map(place -> place.entry().directory()).toList());
+        assertWhole(slow.resolve("ckpt-0001"));
+    }
+
+    /** A unit that is on another host now has left its parts. */
+    @Test
+    void whatAMovedUnitHasLeftGoes() throws Exception {
+        HostParts parts = parts(0);
+        for (int node : new int[] {0, 3, 12345}) {
+            for (long checkpoint = 1; checkpoint <= 3; checkpoint++) {
+                PartDirectory.make(parts, node, checkpoint, LocalStorage.INSTANCE);
+            }
+        }
+        Files.createDirectory(parts.directory().resolve("something else"));
+        PartDirectory.keepOfMoved(parts, Set.of(0), 2, Set.of(2L), LocalStorage.INSTANCE);
+        assertEquals(Set.of("ckpt-0001", "ckpt-0002", "ckpt-0003"), names(parts.ofNode(0)));
+        assertEquals(Set.of("ckpt-0002", "ckpt-0003"), names(parts.ofNode(3)));
+        PartDirectory.keepOfMoved(parts, Set.of(0), 3, Set.of(), LocalStorage.INSTANCE);
+        assertEquals(Set.of("node-0000", "something else"), names(parts.directory()));
+        PartDirectory.keepOfMoved(new HostParts(temp.resolve("nowhere/job")), Set.of(0), 3, Set.of(), LocalStorage.INSTANCE);
     }
 
     private static boolean verifies(CheckpointReader reader, int node) throws IOException {

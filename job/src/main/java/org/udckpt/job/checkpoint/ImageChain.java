@@ -12,6 +12,7 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.FormSettings;
+import org.udckpt.job.store.Tiers;
 
 /**
  * The checkpoints of a job as they follow each other: which of them hold everything, and which only what changed since. For one
@@ -38,7 +39,9 @@ final class ImageChain {
     CheckpointWriter begin(WriteMeter meter) {
         WriterOptions metered = options.withMeter(meter);
         try {
-            Files.createDirectories(directory.getParent());
+            if (Tiers.of(settings).filter(Tiers::local).isEmpty()) { // else it is a disk that each host has, or that is missing
+                Files.createDirectories(directory.getParent());
+            }
             beforeNumber.run();
             if (sinceFull >= FormSettings.fullEvery(settings)) {
                 history = null;

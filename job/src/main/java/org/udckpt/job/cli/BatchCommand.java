@@ -70,8 +70,9 @@ final class BatchCommand implements Callable<Integer> {
         for (ImageLocation image : images) {
             try {
                 requireSame(job, image);
-                Messages.info("job " + job.name() + " goes on from " + image.entry().directory());
-                return job.goOn(image);
+                ImageLocation whole = whole(job, image);
+                Messages.info("job " + job.name() + " goes on from " + whole.entry().directory());
+                return job.goOn(whole);
             } catch (Failure e) {
                 if (e.code() != ExitCode.CORRUPT || image.equals(images.getLast())) {
                     throw e;
@@ -80,6 +81,15 @@ final class BatchCommand implements Callable<Integer> {
             }
         }
         throw new IllegalArgumentException("no image");
+    }
+
+    /** One that cannot be had from its hosts is as good as damaged. */
+    private static ImageLocation whole(NewJob job, ImageLocation image) throws InterruptedException {
+        try {
+            return job.whole(image);
+        } catch (Failure e) {
+            throw image.entry().onHosts() ? new Failure(ExitCode.CORRUPT, e.getMessage(), e) : e;
+        }
     }
 
     /** The newest first; empty when there is none yet. @throws Failure when there are only damaged ones */
@@ -103,7 +113,7 @@ final class BatchCommand implements Callable<Integer> {
     /** Who changes the command and forgets the directory does not want the old one to go on. */
     private static void requireSame(NewJob job, ImageLocation image) {
         JobState state;
-        try (CheckpointReader reader = image.open(Keys.user(job.settings()))) {
+        try (CheckpointReader reader = image.openJob(Keys.user(job.settings()))) {
             state = StateTables.readJob(reader);
         } catch (IOException e) {
             throw Failure.of("reading " + image.entry().directory(), e);

@@ -133,7 +133,13 @@ final class BisectCommand implements Callable<Integer> {
         List<Catalogue.Entry> usable = new ArrayList<>();
         for (Catalogue.Entry entry : entries(key)) {
             switch (entry.state()) {
-                case COMPLETE -> usable.add(entry);
+                case COMPLETE -> {
+                    if (entry.onHosts()) {
+                        Messages.info(entry.name() + " is passed over: only its hosts have its parts");
+                    } else {
+                        usable.add(entry);
+                    }
+                }
                 case CORRUPT -> Messages.warn(entry.name() + " is passed over: " + entry.problem().getMessage());
                 case INCOMPLETE -> Messages.info(entry.name() + " is passed over: it is not complete");
             }

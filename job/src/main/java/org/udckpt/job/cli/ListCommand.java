@@ -61,7 +61,7 @@ final class ListCommand implements Callable<Integer> {
             System.out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(root));
         } else {
             for (Row row : rows) {
-                print(row.entry(), row.places().isEmpty() ? "" : "  in " + String.join(", ", row.places().stream().map(ListCommand::place).toList()));
+                print(row.entry(), row.places().isEmpty() ? row.entry().onHosts() ? "  its hosts have the parts" : "" : "  in " + String.join(", ", row.places().stream().map(ListCommand::place).toList()));
             }
         }
         return ExitCode.DONE.value();

@@ -9,6 +9,7 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.Launch;
 import org.udckpt.job.life.FirstLife;
+import org.udckpt.job.life.FromHosts;
 import org.udckpt.job.life.Lives;
 import org.udckpt.job.life.OneNode;
 import org.udckpt.job.life.Onlooker;
@@ -21,6 +22,7 @@ import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.slurm.SlurmNodes;
 import org.udckpt.job.store.ImageLocation;
+import org.udckpt.job.store.Tiers;
 import org.udckpt.job.tree.Tree;
 import org.udckpt.process.restore.Relocation;
 
@@ -44,6 +46,16 @@ record NewJob(Settings settings, Installation installation, String name, Path im
         return Lives.run(settings, images, () -> new OneNode(settings, installation, FirstLife.start(settings, installation, name, launch, layout, command, environment)));
     }
 
+    /** A checkpoint of its own, where it can be read: what only its hosts have they copy to slow. @throws Failure where they do not */
+    ImageLocation whole(ImageLocation image) throws InterruptedException {
+        Optional<NodesRequest> request = request(image);
+        return request.isEmpty() ? image : FromHosts.bring(settings, request.get(), Tiers.of(settings), image, true);
+    }
+
+    private Optional<NodesRequest> request(ImageLocation image) {
+        return nodes.or(() -> InAllocation.forImage(settings, image).map(_ -> new NodesRequest(new Starter.Srun(), Tree.USUAL_FAN_OUT)));
+    }
+
     /** Runs it from a checkpoint of its own; its exit code. One of several hosts' ranks needs agents, also where all come to one node. */
     int goOn(ImageLocation image) throws InterruptedException {
         if (allocated && !InAllocation.isOfAgents(settings, image)) {
@@ -51,7 +63,7 @@ record NewJob(Settings settings, Installation installation, String name, Path im
             return alone(image);
         }
         Optional<SlurmNodes> slurm = nodes.isPresent() ? Optional.empty() : InAllocation.forImage(settings, image);
-        Optional<NodesRequest> request = nodes.or(() -> slurm.map(_ -> new NodesRequest(new Starter.Srun(), Tree.USUAL_FAN_OUT)));
+        Optional<NodesRequest> request = request(image);
         HostLayout room = slurm.map(SlurmNodes::tasks).orElse(layout);
         if (request.isEmpty()) {
             return alone(image);

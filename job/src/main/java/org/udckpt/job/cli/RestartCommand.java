@@ -126,7 +126,8 @@ final class RestartCommand implements Callable<Integer> {
         if (plan) {
             return print(Planning.several(settings, hosts, location, name, place, relocation));
         }
-        ImageLocation whole = FromHosts.bring(settings, hosts, location, ImageLocation.isNamed(image));
+        ImageLocation whole = FromHosts.bring(settings, hosts, ImageLocation.tiers(image).or(() -> Tiers.of(settings).filter(tiers -> tiers.has(location.parent()))), location,
+                ImageLocation.isNamed(image));
         return Lives.run(settings, whole, relocation, () -> SeveralNodes.restart(settings, installation, hosts, whole, name, place, relocation));
     }
 

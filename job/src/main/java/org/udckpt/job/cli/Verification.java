@@ -47,6 +47,11 @@ record Verification(Catalogue.Entry entry, long bytes, int files, long nanosecon
         return entry.state() == Catalogue.State.INCOMPLETE;
     }
 
+    /** Nothing of it can be said from here. */
+    boolean elsewhere() {
+        return entry.onHosts();
+    }
+
     private long perSecond() {
         return (long) (bytes * 1e9 / Math.max(1, nanoseconds));
     }
@@ -63,6 +68,6 @@ record Verification(Catalogue.Entry entry, long bytes, int files, long nanosecon
         if (failure == null) {
             return node.put("state", "complete").put("stored_bytes", bytes).put("files", files).put("ms", nanoseconds / 1e6).put("bytes_per_second", perSecond());
         }
-        return node.put("state", incomplete() ? "incomplete" : "corrupt").put("problem", failure.getMessage()).put("exit_code", failure.code().value());
+        return (elsewhere() ? node.put("state", "complete").put("on_hosts", true) : node.put("state", incomplete() ? "incomplete" : "corrupt")).put("problem", failure.getMessage()).put("exit_code", failure.code().value());
     }
 }

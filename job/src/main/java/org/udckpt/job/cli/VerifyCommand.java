@@ -48,7 +48,7 @@ final class VerifyCommand implements Callable<Integer> {
             done.forEach(verification -> list.add(verification.json()));
             JsonOutput.print(root);
         }
-        Failure first = done.stream().filter(verification -> !all || !verification.incomplete()).map(Verification::failure).filter(java.util.Objects::nonNull)
+        Failure first = done.stream().filter(verification -> !all || !verification.incomplete() && !verification.elsewhere()).map(Verification::failure).filter(java.util.Objects::nonNull)
                 .findFirst().orElse(null);
         return (first == null ? ExitCode.DONE : first.code()).value();
     }
@@ -64,13 +64,13 @@ final class VerifyCommand implements Callable<Integer> {
         return found;
     }
 
-    /** Of several, one that is incomplete is no error: it is being written, or nobody will ever take it. */
+    /** Of several, one that is incomplete is no error: it is being written, or nobody will ever take it. Nor is one that is on its hosts only. */
     private void tell(Verification verification) {
         if (verification.failure() == null) {
             if (!json) {
                 System.out.println(verification);
             }
-        } else if (all && verification.incomplete()) {
+        } else if (all && (verification.incomplete() || verification.elsewhere())) {
             Messages.info(verification.toString());
         } else {
             Messages.error(verification.toString(), verification.failure());

@@ -2,11 +2,14 @@ package org.udckpt.job.life;
 
 import java.nio.file.Path;
 import java.util.Optional;
+import org.udckpt.image.ImageNames;
 import org.udckpt.image.manifest.HostParts;
 import org.udckpt.job.checkpoint.Keeping;
 import org.udckpt.job.checkpoint.Pruning;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Tiers;
 import org.udckpt.job.tiers.Drain;
@@ -14,6 +17,9 @@ import org.udckpt.job.tiers.PartHosts;
 
 /** What becomes of a job's checkpoints: with tiers they are copied to the slow one, by one process of the job; without, old ones go. */
 final class Draining {
+    /** The label of a checkpoint that is its job's name. */
+    static final String JOB = "job";
+
     private Draining() {}
 
     /** Where the next checkpoint goes. @param otherwise where there are no tiers */
@@ -58,6 +64,15 @@ final class Draining {
 
     /** Where each host of a job of several has the parts of checkpoints that it takes; empty: all write to {@link #directory}. @param job its name */
     static Optional<HostParts> parts(Settings settings, String job) {
-        return Tiers.of(settings).filter(Tiers::local).map(tiers -> PartHosts.parts(tiers.fast().path(), job));
+        return Tiers.of(settings).filter(Tiers::local).map(tiers -> {
+            Path fast = tiers.fast().path();
+            if (fast.getParent() == null) {
+                throw new Failure(ExitCode.USAGE, tiers.format() + ": the fast tier of each host has to be a directory below another one");
+            }
+            if (job.equals(ImageNames.LOCK) || job.equals(ImageNames.SEQUENCE) || ImageNames.id(fast.resolve(job)).isPresent()) {
+                throw new Failure(ExitCode.USAGE, "a job with " + tiers.format() + " cannot have the name " + job + ", which something else has in " + fast + ": give another --name");
+            }
+            return PartHosts.parts(fast, job);
+        });
     }
 }

@@ -11,6 +11,7 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.NodesRequest;
 import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
@@ -27,24 +28,26 @@ public final class FromHosts {
     private FromHosts() {}
 
     /**
+     * @param tiers    in which it is; empty: in none, as far as is known
      * @param location what is to be restarted
      * @param named    the user wants this one, and no other
      * @return where it can be read as a whole: the same where it was
      * @throws Failure naming the host that does not have its part any more, or cannot be reached, where that leaves nothing
      */
-    public static ImageLocation bring(Settings settings, NodesRequest nodes, ImageLocation location, boolean named) throws InterruptedException {
-        Tiers tiers = Tiers.of(settings).orElse(null);
-        if (!location.entry().onHosts() || tiers == null) {
-            return location;
-        }
+    public static ImageLocation bring(Settings settings, NodesRequest nodes, Optional<Tiers> tiers, ImageLocation location, boolean named) throws InterruptedException {
+        return location.entry().onHosts() && tiers.isPresent() ? bring(settings, nodes, tiers.get(), location, named) : location;
+    }
+
+    private static ImageLocation bring(Settings settings, NodesRequest nodes, Tiers tiers, ImageLocation location, boolean named) throws InterruptedException {
         try {
             copy(settings, nodes, tiers, location);
-            return onSlow(settings, tiers, location.entry().id()).orElseThrow();
+            return onSlow(settings, tiers, location.entry().id()).filter(copy -> copy.entry().manifest().equals(location.entry().manifest()))
+                    .orElseThrow(() -> new Failure(ExitCode.INTERNAL, "the copy in " + tiers.slow().path() + " is not there"));
         } catch (Failure failure) {
-            Optional<ImageLocation> before = named ? Optional.empty() : onSlow(settings, tiers, Long.MAX_VALUE);
+            Optional<ImageLocation> before = onSlow(settings, tiers, Long.MAX_VALUE);
             String what = location.entry().name() + " is on its hosts only, and cannot be had from them: " + failure.getMessage();
-            if (before.isEmpty()) {
-                throw new Failure(failure.code(), what + "; what is in " + tiers.slow().path() + " can be restarted from there", failure);
+            if (named || before.isEmpty()) {
+                throw new Failure(failure.code(), what + before.map(other -> "; " + other.entry().directory() + " can be restarted").orElse(""), failure);
             }
             Messages.warn(what + "; going on from " + before.get().entry().directory());
             return before.get();
@@ -75,7 +78,7 @@ public final class FromHosts {
     }
 
     private static NodeJob asItWas(Settings settings, NodesRequest nodes, ImageLocation location) {
-        try (CheckpointReader reader = CheckpointReader.open(location.entry().directory(), Keys.user(settings))) { // the job's own tables
+        try (CheckpointReader reader = location.openJob(Keys.user(settings))) {
             return SeveralImage.read(location, reader).asItWas(nodes.fanOut());
         } catch (IOException e) {
             throw Failure.of("reading " + location.entry().directory(), e);

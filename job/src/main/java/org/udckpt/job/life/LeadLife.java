@@ -357,6 +357,11 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         failed(why, now);
     }
 
+    /** All ranks, on all hosts. */
+    boolean hasEnded() {
+        return end.isDone();
+    }
+
     LostUnits lostOnes() {
         return lost;
     }

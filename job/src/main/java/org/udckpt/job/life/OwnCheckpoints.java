@@ -44,7 +44,7 @@ final class OwnCheckpoints {
     /** What names the job in the labels of its checkpoints. */
     private static List<String> job(Catalogue.Entry entry) {
         Map<String, String> labels = entry.manifest().labels();
-        return List.of(labels.getOrDefault("job", ""), labels.getOrDefault("program", ""));
+        return List.of(labels.getOrDefault(Draining.JOB, ""), labels.getOrDefault("program", ""));
     }
 
     private static long latest(Settings settings, Path directory) {

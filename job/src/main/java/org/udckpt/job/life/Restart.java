@@ -48,6 +48,7 @@ import org.udckpt.ud.LibraryConnection;
 /** Starts a job from a checkpoint: the next of its lives. */
 public final class Restart {
     private static final Duration LIBRARY_TIMEOUT = Duration.ofSeconds(20);
+    private static final long ENDING_NS = 1_000_000_000;
     private static final Duration FOR_EVER = Duration.ofDays(3650);
 
     /** What the processes are made of. */
@@ -347,6 +348,9 @@ public final class Restart {
             arrival.check();
             if (onlooker.patient() && (job.ranks().ending() || !job.ranks().allAlive())) {
                 return false;
+            }
+            if (!onlooker.patient() && job.ranks().ending()) { // what ended them may be told a moment later, by the one who reads the image
+                deadline = Math.min(deadline, System.nanoTime() + ENDING_NS);
             }
             if (!onlooker.patient() && System.nanoTime() > deadline) {
                 throw new Failure(ExitCode.TIMEOUT, "only " + restored(job) + " of " + libraries + " restored processes answered within "

@@ -134,7 +134,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         long self = ProcessHandle.current().pid();
         new JobFile(job.name(), images.toString(), job.ranks(), job.command().stream().map(RawText::shown).toList(), self, ProcessTimes.start(self), 0, 0, job.generation()).write(runtime.path());
         JobState state = JobState.of(job.name(), layout(), job.command().stream().map(RawText::shown).toList(), job.generation(), pmiName);
-        Map<String, String> labels = Map.of("job", job.name(), "program", state.row().program(), "generation", Integer.toString(job.generation()), Launch.LABEL, job.launch().word());
+        Map<String, String> labels = Map.of(Draining.JOB, job.name(), "program", state.row().program(), "generation", Integer.toString(job.generation()), Launch.LABEL, job.launch().word());
         Tiers.of(settings).ifPresent(tiers -> settings.flag(Option.TIERS, tiers.format())); // as that of DIR
         drain = Draining.start(settings, copies);
         lead = LeadLife.start(settings, starter, job, Draining.keeping(settings, images, drain, Draining.parts(settings, job.name())), labels, (writer, stops) -> {
@@ -246,7 +246,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         } finally {
             try {
                 if (lead != null) {
-                    if (needsAgents()) {
+                    if (needsAgents() && lead.hasEnded()) { // else nobody waits for a copy while ranks run that are to end
                         copyLast();
                     }
                     lead.close();

@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
+import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.CheckpointCopy;
 import org.udckpt.image.manifest.HostParts;
 import org.udckpt.job.nodes.Note;
@@ -131,6 +132,11 @@ final class UnitCopies implements PartHosts {
     @Override
     public Optional<HostParts> own() {
         return own;
+    }
+
+    @Override
+    public boolean owns(Catalogue.Entry complete) {
+        return own.isEmpty() || complete.manifest().labels().getOrDefault(Draining.JOB, "").equals(own.get().directory().getFileName().toString());
     }
 
     @Override

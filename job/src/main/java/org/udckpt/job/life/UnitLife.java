@@ -3,7 +3,11 @@ package org.udckpt.job.life;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -87,7 +91,7 @@ public final class UnitLife implements AgentPart, News.Reader {
         RuntimeDirectory.makeBase(settings);
         authority = new NodeAuthority(handle, specification.job(), facts().span(), RuntimeDirectory.base(settings).resolve(runtime() + ".shelf"));
         pmi = new NodePmi(handle);
-        parts = new UnitParts(number, unit.host(), this::options, note -> node.thread().execute(now -> news.toRoot(note.encode(), false, now)));
+        parts = new UnitParts(number, lookedAfter(), unit.host(), this::options, note -> node.thread().execute(now -> news.toRoot(note.encode(), false, now)));
     }
 
     /** Of all of the unit's images, and their copies. */
@@ -96,6 +100,18 @@ public final class UnitLife implements AgentPart, News.Reader {
             options = ImageOptions.of(settings);
         }
         return options;
+    }
+
+    /** Of the units on a host the first looks after what units that are elsewhere now have left on it; where all "hosts" are one machine nobody has left it. */
+    private Set<Integer> lookedAfter() {
+        List<Unit> units = specification.job().units();
+        Set<Integer> here = new TreeSet<>();
+        for (int each = 0; each < units.size(); each++) {
+            if (units.get(each).host().equals(unit.host())) {
+                here.add(each);
+            }
+        }
+        return specification.lead().isLoopback() || number != Collections.min(here) ? Set.of() : here;
     }
 
     private String runtime() {
@@ -123,10 +139,11 @@ public final class UnitLife implements AgentPart, News.Reader {
         work.submit(() -> {
             long[] counts = new long[0];
             String failure = null;
+            Messages.debugStep("unit " + unit.name() + " begins " + name(request.op()));
             try {
                 counts = doIt(request);
             } catch (IOException | InterruptedException | RuntimeException e) {
-                Failure said = Failure.of(request.op().name().toLowerCase(java.util.Locale.ROOT), e);
+                Failure said = Failure.of(name(request.op()), e);
                 Messages.debugTrace(request + " on " + unit.name(), said);
                 failure = CodedText.of(said);
             } catch (Error e) {
@@ -137,6 +154,10 @@ public final class UnitLife implements AgentPart, News.Reader {
             long[] counted = counts;
             node.thread().execute(when -> node.part().participant().done(request, told, counted, when));
         });
+    }
+
+    private static String name(Op op) {
+        return op.name().toLowerCase(Locale.ROOT);
     }
 
     /** What is under way would take long, or for ever. */
@@ -229,7 +250,14 @@ public final class UnitLife implements AgentPart, News.Reader {
         synchronized (this) {
             reviving = true;
         }
-        String phases = start.revive();
+        String phases;
+        try {
+            phases = start.revive();
+        } catch (Failure e) {
+            synchronized (this) {
+                throw endMeanwhile == null || e.code() != ExitCode.TIMEOUT ? e : new Failure(e.code(), endMeanwhile.why() + ": " + e.getMessage(), e);
+            }
+        }
         synchronized (this) {
             reviving = false;
             if (endMeanwhile != null) {
@@ -340,6 +368,7 @@ public final class UnitLife implements AgentPart, News.Reader {
     @Override
     public void close() {
         ended = true;
+        parts.end();
         work.shutdown();
         try {
             if (!work.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) { // files are being put back, say: half of them would stay
@@ -348,14 +377,14 @@ public final class UnitLife implements AgentPart, News.Reader {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        parts.close();
         if (counts != null) {
             counts.close();
         }
         UnitStart begun = start;
         if (begun != null) {
-            begun.close();
+            begun.close(); // puts files back: before what may hang
         }
+        parts.close();
         aside.shutdown();
         authority.close();
     }

@@ -2,6 +2,7 @@ package org.udckpt.job.life;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -27,6 +28,7 @@ final class UnitParts implements AutoCloseable {
     private static final int NONE = -1;
 
     private final int unit;
+    private final Set<Integer> here;
     private final String host;
     private final Supplier<WriterOptions> options;
     private final Consumer<Note> tell;
@@ -35,12 +37,14 @@ final class UnitParts implements AutoCloseable {
     private volatile int round = NONE;
 
     /**
+     * @param here    the units on this host, if this one looks after what others have left on it; else none
      * @param host    its name, for people
      * @param options of the unit's images, whose rate they share
      * @param tell    brings a note to the lead, from any thread
      */
-    UnitParts(int unit, String host, Supplier<WriterOptions> options, Consumer<Note> tell) {
+    UnitParts(int unit, Set<Integer> here, String host, Supplier<WriterOptions> options, Consumer<Note> tell) {
         this.unit = unit;
+        this.here = here;
         this.host = host;
         this.options = options;
         this.tell = tell;
@@ -79,16 +83,25 @@ final class UnitParts implements AutoCloseable {
         work.submit(() -> {
             try {
                 PartDirectory.keep(asked.parts(), unit, asked.newest(), asked.checkpoints(), LocalStorage.INSTANCE);
+                if (!here.isEmpty()) {
+                    PartDirectory.keepOfMoved(asked.parts(), here, asked.newest(), asked.checkpoints(), LocalStorage.INSTANCE);
+                }
             } catch (IOException | RuntimeException e) {
                 Messages.warn("host " + host + ": old parts of checkpoints stay in " + asked.parts().directory() + ": " + e.getMessage());
             }
         });
     }
 
-    @Override
-    public void close() {
+    /** Breaks off what is under way, and takes nothing more. */
+    void end() {
         round = NONE;
         work.shutdown();
+    }
+
+    /** Waits for it. */
+    @Override
+    public void close() {
+        end();
         try {
             if (!work.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
                 Messages.warn("host " + host + ": the copy of " + ImageNames.node(unit) + "* had not ended when the agent did; it is left as it is, incomplete");

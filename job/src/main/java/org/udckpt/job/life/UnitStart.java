@@ -17,7 +17,9 @@ import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.MemoryOwners;
 import org.udckpt.process.restore.Relocation;
 
 /** A unit's ranks, and how they come to life. */
@@ -79,13 +81,14 @@ final class UnitStart implements AutoCloseable {
     private static NodeReader open(NodeJob.Image image, int number, Settings settings) {
         try {
             CheckpointReader reader = CheckpointReader.openNode(Path.of(image.directory()), Keys.user(settings), number);
-            Optional<HostParts> own = Draining.parts(settings, reader.manifest().labels().getOrDefault("job", ""))
+            Optional<HostParts> own = Draining.parts(settings, reader.manifest().labels().getOrDefault(Draining.JOB, ""))
                     .filter(parts -> Files.isDirectory(parts.part(number, image.number())));
             if (own.isPresent()) {
                 reader.close();
-                reader = CheckpointReader.openNode(Path.of(image.directory()), Keys.user(settings), own.get(), number);
+                reader = CheckpointReader.openNode(Path.of(image.directory()), Keys.user(settings), own.get(), number,
+                        part -> Messages.warn(part + " is of another checkpoint that had this number: what is in " + image.directory() + " is read"));
             }
-            return reader.node(number); // which is closed with the job
+            return reader.naming(MemoryOwners::of).node(number); // which is closed with the job
         } catch (IOException e) {
             throw Failure.of("opening unit " + number + " of " + image.directory(), e);
         }

@@ -46,6 +46,13 @@ public final class Messages {
         }
     }
 
+    /** A step, for someone who debugs; silent without {@code --debug}. */
+    public static void debugStep(String text) {
+        if (debug) {
+            say("debug", text);
+        }
+    }
+
     /** An event that is normal, but that someone who debugs wants to see; silent without {@code --debug}. */
     public static void debugTrace(String text, Throwable cause) {
         if (debug) {

@@ -70,9 +70,9 @@ public record ImageLocation(Path parent, Catalogue.Entry entry) {
         return new ImageLocation(entry.directory().getParent(), entry);
     }
 
-    /** All checkpoints of a directory, or of all tiers, a copy for each. */
+    /** All checkpoints of a directory, or of all tiers, a copy for each: without what only hosts have of those that are whole elsewhere. */
     public static List<ImageLocation> all(String text, ImageKey key) {
-        return Tiers.parse(text).map(tiers -> list(tiers, key).stream().flatMap(entry -> entry.places().stream()).map(TieredCatalogue.Place::entry)
+        return Tiers.parse(text).map(tiers -> list(tiers, key).stream().flatMap(entry -> entry.places().stream().filter(place -> !place.entry().onHosts() || entry.best().equals(place))).map(TieredCatalogue.Place::entry)
                 .map(entry -> new ImageLocation(entry.directory().getParent(), entry)).toList())
                 .orElseGet(() -> list(directory(text), key).stream().map(entry -> new ImageLocation(directory(text), entry)).toList());
     }
@@ -130,8 +130,13 @@ public record ImageLocation(Path parent, Catalogue.Entry entry) {
                     + String.join(", ", entry.manifest().nodes().stream().map(Manifest.Node::host).distinct().toList())
                     + ") have its parts: a restart with agents on them (--starter) and both tiers copies it first");
         }
+        return openJob(key);
+    }
+
+    /** The same, for what is the whole job's alone, which its lead has. */
+    public CheckpointReader openJob(ImageKey key) {
         try {
-            return CheckpointReader.open(entry.directory(), key);
+            return CheckpointReader.open(entry.directory(), key).naming(MemoryOwners::of);
         } catch (IOException e) {
             throw Failure.of("opening " + entry.directory(), e);
         }

@@ -29,7 +29,7 @@ import org.udckpt.process.model.Zombie;
 
 /** Which tables a node of an image has about its processes, in one place for the writing and the reading side. What is around them is in {@link StateTables}. */
 public final class ImageTables {
-    private static final String MEMORY = "memory";
+    static final String MEMORY = "memory";
     private static final String TCP_SOCKETS = "tcp-sockets";
     private static final String TERMINALS = "terminals";
     private static final String WATCHES = "inotify-watches";

@@ -23,7 +23,7 @@ import org.udckpt.job.store.Tiers;
 public final class Drain implements AutoCloseable {
     private static final Duration BRIEFLY = Duration.ofMillis(500);
     private static final Duration NUMBER_GRACE = Duration.ofSeconds(2);
-    private static final Duration GIVING_UP = Duration.ofSeconds(30);
+    private static final Duration GIVING_UP = Duration.ofSeconds(45); // longer than hosts are waited for that have been told to end
 
     private final Tiers tiers;
     private final WriterOptions options;
@@ -135,7 +135,7 @@ public final class Drain implements AutoCloseable {
         try {
             tiers.refuseSame();
             List<TieredCatalogue.Entry> entries = new TieredCatalogue(List.of(tiers.fast()), options.key()).list().entries();
-            List<TieredCatalogue.Entry> complete = entries.stream().filter(entry -> entry.completeIn(tiers.fast())).toList();
+            List<TieredCatalogue.Entry> complete = entries.stream().filter(entry -> entry.completeIn(tiers.fast()) && hosts.owns(entry.best().entry())).toList();
             if (complete.isEmpty()) {
                 return;
             }
@@ -148,12 +148,16 @@ public final class Drain implements AutoCloseable {
             state = state.failed("given up");
         } catch (IOException | RuntimeException e) {
             Failure failure = Failure.of("copying " + state.copying() + " to " + tiers.slow().path(), e);
-            Messages.error(failure.getMessage() + "; it stays on " + tiers.fast().path() + ", and the job goes on; tried again at the next checkpoint", failure);
+            Messages.error(failure.getMessage() + "; it stays on " + tiers.fast().path() + (isClosing() ? "" : ", and the job goes on; tried again at the next checkpoint"), failure);
             state = state.failed(failure.getMessage());
         }
         if (mayPrune()) {
             prune();
         }
+    }
+
+    private synchronized boolean isClosing() {
+        return closing;
     }
 
     private synchronized boolean mayPrune() {
@@ -183,7 +187,7 @@ public final class Drain implements AutoCloseable {
     /** Each is said once. */
     private void sayOvertaken(List<TieredCatalogue.Entry> complete, Catalogue.Entry newest) throws IOException {
         List<TieredCatalogue.Entry> there = tiers.catalogue(options.key()).list().entries();
-        long drained = there.stream().filter(entry -> entry.completeIn(tiers.slow())).mapToLong(TieredCatalogue.Entry::id).max().orElse(0);
+        long drained = there.stream().filter(entry -> entry.completeIn(tiers.slow()) && hosts.owns(entry.best().entry())).mapToLong(TieredCatalogue.Entry::id).max().orElse(0);
         for (TieredCatalogue.Entry entry : complete) {
             if (entry.id() > Math.max(overtaken, drained) && entry.id() < newest.id()) {
                 Messages.info(entry.name() + " is not copied to " + tiers.slow().path() + ": " + newest.name() + " came before it could be");
@@ -201,7 +205,7 @@ public final class Drain implements AutoCloseable {
         }
         if (state.problem().isEmpty()) {
             try {
-                retention.pruneSlow();
+                retention.pruneSlow(hosts);
             } catch (IOException | RuntimeException e) {
                 Messages.error("old checkpoints stay on " + tiers.slow().path() + ": " + e.getMessage(), e);
             }
@@ -212,7 +216,11 @@ public final class Drain implements AutoCloseable {
     @Override
     public void close() throws InterruptedException {
         synchronized (this) {
+            if (closing) {
+                return; // it was waited for
+            }
             closing = true;
+            asked |= !givenUp && !state.problem().isEmpty(); // no checkpoint comes any more at which it would be tried again
             notifyAll();
         }
         if (!thread.join(BRIEFLY)) {

@@ -41,7 +41,7 @@ final class Numbers {
             boolean there = Files.isDirectory(tiers.slow().path());
             long given = there ? new Catalogue(tiers.slow().path(), key).latest() : 0;
             if (given > 0) {
-                Files.createDirectories(tiers.fast().path().getParent());
+                makeParent();
                 fast.raise(given);
             }
             // A new job has neither; but where fast has numbers and slow is not there, it may be away.
@@ -58,10 +58,17 @@ final class Numbers {
         if (unique || answered() && unique) {
             return;
         }
-        Files.createDirectories(tiers.fast().path().getParent());
+        makeParent();
         new Catalogue(tiers.fast().path(), key).raise(clock.instant().getEpochSecond());
         unique = true;
         Messages.warn(tiers.slow().path() + " could not be looked at: checkpoints are numbered by the clock from here on, so that none has a number that another one has there");
+    }
+
+    /** Not where each host has the fast one for itself: what it is in is there, or a disk is missing. */
+    private void makeParent() throws IOException {
+        if (!tiers.local()) {
+            Files.createDirectories(tiers.fast().path().getParent());
+        }
     }
 
     private boolean answered() throws IOException {

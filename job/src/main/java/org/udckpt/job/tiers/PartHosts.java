@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
+import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.CheckpointCopy;
 import org.udckpt.image.manifest.HostParts;
 
@@ -22,11 +23,19 @@ public interface PartHosts extends CheckpointCopy.Hosts {
         }
 
         @Override
+        public boolean owns(Catalogue.Entry complete) {
+            return true;
+        }
+
+        @Override
         public void stay(long newest, Set<Long> checkpoints) { }
     };
 
     /** Where the hosts of this job have its parts; another job's are not its to remove. */
     Optional<HostParts> own();
+
+    /** Whether a complete checkpoint, in whichever tier, is of the job whose hosts they are: of another job's nobody but that job's hosts has the parts. */
+    boolean owns(Catalogue.Entry complete);
 
     /**
      * Has all parts removed of this job's checkpoints until {@code newest} that do not stay; returns at once. A host that does not hear of it removes them another

@@ -5,12 +5,14 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.TieredCatalogue;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.storage.LocalStorage;
+import org.udckpt.job.store.MemoryOwners;
 import org.udckpt.job.store.Tiers;
 
 /**
@@ -32,16 +34,38 @@ final class Retention {
         this.keepFast = keepFast;
     }
 
-    /** After a copy to slow: reads the newest there whole before anything goes. */
-    void pruneSlow() throws IOException {
-        if (keep > 0) {
-            new Catalogue(tiers.slow().path(), key).prune(keep);
+    /** After a copy to slow: reads the newest there whole before anything goes, but where hosts have copied it, each of which has read its share of it back. */
+    void pruneSlow(PartHosts hosts) throws IOException {
+        if (keep == 0) {
+            return;
         }
+        Catalogue slow = new Catalogue(tiers.slow().path(), key);
+        if (hosts.own().isEmpty()) {
+            slow.prune(keep);
+            return;
+        }
+        List<Catalogue.Entry> own = complete(slow, hosts);
+        if (own.size() > keep) {
+            slow.removeAllBut(now -> {
+                Set<Long> stay = others(now, hosts);
+                stay.addAll(Catalogue.newest(now.stream().filter(hosts::owns).toList(), keep));
+                return stay;
+            }, own.getLast().id());
+        }
+    }
+
+    private static List<Catalogue.Entry> complete(Catalogue tier, PartHosts hosts) throws IOException {
+        return tier.list().stream().filter(entry -> entry.state() == Catalogue.State.COMPLETE && hosts.owns(entry)).toList();
+    }
+
+    /** The ids of what is another job's. */
+    private static Set<Long> others(List<Catalogue.Entry> complete, PartHosts hosts) {
+        return complete.stream().filter(entry -> !hosts.owns(entry)).map(Catalogue.Entry::id).collect(Collectors.toCollection(TreeSet::new));
     }
 
     /** Removes from fast what need not be there. @param hosts are told where each has its own */
     void pruneFast(PartHosts hosts) throws IOException {
-        pruneFast();
+        removeFromFast(hosts);
         if (hosts.own().isEmpty()) {
             return;
         }
@@ -57,12 +81,12 @@ final class Retention {
     }
 
     /** Returns what went. */
-    private List<Catalogue.Entry> pruneFast() throws IOException {
+    private List<Catalogue.Entry> removeFromFast(PartHosts hosts) throws IOException {
         tiers.refuseSame();
         List<TieredCatalogue.Entry> all = tiers.catalogue(key).list().entries();
-        long drained = all.stream().filter(entry -> entry.completeIn(tiers.slow())).mapToLong(TieredCatalogue.Entry::id).max().orElse(0);
+        long drained = all.stream().filter(entry -> entry.completeIn(tiers.slow()) && hosts.owns(entry.best().entry())).mapToLong(TieredCatalogue.Entry::id).max().orElse(0);
         Catalogue fast = new Catalogue(tiers.fast().path(), key);
-        List<Catalogue.Entry> complete = fast.list().stream().filter(entry -> entry.state() == Catalogue.State.COMPLETE).toList();
+        List<Catalogue.Entry> complete = complete(fast, hosts);
         if (complete.isEmpty()) {
             return List.of();
         }
@@ -72,8 +96,9 @@ final class Retention {
             verify(newest);
         }
         return fast.removeAllBut(now -> {
-            Set<Long> stay = stays(now, drained);
+            Set<Long> stay = stays(now.stream().filter(hosts::owns).toList(), drained);
             stay.addAll(stays);
+            stay.addAll(others(now, hosts));
             now.stream().map(Catalogue.Entry::id).filter(id -> id > newest.id()).forEach(stay::add); // came meanwhile: nobody has read it whole
             return stay;
         }, newest.id());
@@ -92,7 +117,7 @@ final class Retention {
      * there, when it is copied.
      */
     private void verify(Catalogue.Entry newest) throws IOException {
-        try (CheckpointReader reader = CheckpointReader.open(newest.directory(), key)) {
+        try (CheckpointReader reader = CheckpointReader.open(newest.directory(), key).naming(MemoryOwners::of)) {
             reader.verify((done, total) -> { });
         }
     }

@@ -63,6 +63,7 @@ public final class TierCopy {
             new Catalogue(tiers.slow().path(), options.key()).clean().forEach(entry -> Messages.info("removed " + entry.directory() + ", whose copying had been broken off"));
         }
         List<TieredCatalogue.Entry> all = tiers.catalogue(options.key()).list().entries().stream().filter(entry -> entry.best().entry().manifest() != null).toList();
+        requireSame(all, checkpoint);
         Set<Long> needed = Catalogue.withBases(all.stream().map(entry -> entry.best().entry()).toList(), Set.of(checkpoint.id()));
         for (TieredCatalogue.Entry entry : all) { // a base is older
             if (needed.contains(entry.id()) && !entry.completeIn(tiers.slow())) {
@@ -72,6 +73,15 @@ public final class TierCopy {
                 watch.begun(entry.name());
                 new CheckpointCopy(entry.best().entry().directory(), tiers.slow().path(), options.key(), options.courtesy().rate(), givenUp).run(watch, hosts);
                 watch.succeeded();
+            }
+        }
+    }
+
+    /** Where each host has the fast tier for itself, two leads on two machines may have given out one number: see {@link TieredCatalogue}. */
+    private void requireSame(List<TieredCatalogue.Entry> all, Catalogue.Entry checkpoint) throws IOException {
+        for (TieredCatalogue.Entry entry : all) {
+            if (entry.id() == checkpoint.id() && !entry.best().entry().manifest().equals(checkpoint.manifest())) {
+                throw new IOException(tiers.slow().path() + " has another checkpoint of that number, which a lead on another machine took: give each job a slow directory of its own");
             }
         }
     }

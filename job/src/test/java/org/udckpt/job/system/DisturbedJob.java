@@ -25,10 +25,11 @@ final class DisturbedJob implements AutoCloseable {
     final Process lead;
     private boolean leadKilled;
 
-    /** Its first checkpoint is there. @param what is disturbed, for messages */
-    DisturbedJob(String what, int fanOut) throws Exception {
+    /** Its first checkpoint is there. @param what is disturbed, for messages. @param options of {@code run}, besides */
+    DisturbedJob(String what, int fanOut, String... options) throws Exception {
         List<String> words = new ArrayList<>(List.of("--name", "job", "--dir", images(), "--hosts", hosts.hosts(1, 2, 3, 4, 5),
                 "--spares", hosts.hosts(0, 6, 7, 8), "--interval", "2s", "--restart-on-failure", "6", "--fan-out", Integer.toString(fanOut)));
+        words.addAll(List.of(options));
         words.addAll(List.of(PROGRAM));
         lead = hosts.several("job", "run", words.toArray(String[]::new));
         hosts.await("the first checkpoint, " + what, "job", () -> !lead.isAlive() || Files.exists(hosts.directory.resolve("images/ckpt-0001/manifest")));
@@ -84,8 +85,18 @@ final class DisturbedJob implements AutoCloseable {
 
     /** On the lead's host, when nobody is left of a job without a lead. */
     private Process restarted(String what, String name) throws Exception {
-        hosts.await("the end of all ranks, " + what, "job", this::noProgramsRun);
+        hosts.await("the end of all agents and ranks, " + what, "job", this::nothingRuns);
         return hosts.several(name, "restart", "--hosts", hosts.hosts(0, 1), images());
+    }
+
+    /** Neither agents nor ranks. */
+    boolean nothingRuns() throws IOException {
+        for (Host host : hosts.lab.hosts()) {
+            if (!hosts.allPids(host.number()).isEmpty()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     boolean noProgramsRun() throws IOException {

@@ -94,6 +94,7 @@ class LocalTierTest {
             hosts.await("the end of the first one's parts", "first", () -> parts(hosts, 2, 0).equals(Set.of("ckpt-0002")) && parts(hosts, 3, 1).equals(Set.of("ckpt-0002")));
             assertEquals(0, hosts.run("list", SECONDS, "list", tiers), () -> hosts.text("list"));
             assertTrue(hosts.output("list").contains("in local (its hosts have the parts), slow"), hosts.output("list"));
+            assertEquals(0, hosts.run("all", SECONDS, "verify", "--all", tiers), () -> hosts.text("all"));
             hosts.crash(2, 3);
             assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
 
@@ -134,6 +135,8 @@ class LocalTierTest {
             Files.delete(slow);
 
             assertEquals(69, hosts.run("inspect", SECONDS, "inspect", tiers), () -> hosts.text("inspect"));
+            assertEquals(0, hosts.run("all", SECONDS, "verify", "--all", tiers), () -> hosts.text("all"));
+            assertTrue(hosts.errors("all").contains("have its parts"), () -> hosts.text("all"));
             assertTrue(hosts.errors("inspect").contains("its hosts (" + hosts.hosts(0, 2, 3).replace(",", ", ") + ") have its parts"), () -> hosts.text("inspect"));
             Path part = hosts.directory.resolve("host3/ckpt/job/node-0001");
             Path aside = Files.move(part, part.resolveSibling("aside"));
@@ -142,7 +145,7 @@ class LocalTierTest {
                     + hosts.hosts(0, 3) + "\\).*does not have that part.*"), () -> hosts.text("lost"));
             assertFalse(Files.exists(slow.resolve("ckpt-0001")), "nothing is left of what could not be");
             Files.move(aside, part);
-            Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(0, 4, 5), tiers);
+            Process second = hosts.several("second", "batch", run("--name", "job", "--tiers", tiers, "--hosts", hosts.hosts(2, 4, 5)));
             hosts.assertEnds(0, "second", second, SECONDS);
             assertTrue(hosts.errors("second").contains("they copy it to " + slow + " first"), () -> hosts.text("second"));
             assertEndOf(whole, hosts.lines("second"));

@@ -55,7 +55,7 @@ class RefusedImageTest {
     private static void aFlippedBit(RunningJob job, Path images, Path checkpoint) throws Exception {
         Path stripe = checkpoint.resolve("node-0000.stripe-00");
         flip(stripe);
-        refused(job, 65, images, "node-0000.stripe-00 at offset 0x", "mismatch", "the newest complete checkpoint before it is ckpt-0001");
+        refused(job, 65, images, "node-0000.stripe-00 at offset 0x", "rank ", ", process ", " (ballast) (node 0, ", "mismatch", "the newest complete checkpoint before it is ckpt-0001");
         flip(stripe);
         flip(checkpoint.resolve("node-0000.threads.arrow"));
         refused(job, 65, checkpoint, "node-0000.threads.arrow", "ckpt-0001");

@@ -23,7 +23,7 @@ import org.udckpt.job.hosts.HostLab;
 class SeveralHostsRestartTest {
     private static final int SECONDS = 150;
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final List<String> STENCIL = List.of("--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "40", "--ballast", "2");
+    private static final List<String> STENCIL = List.of("--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "120", "--ballast", "2");
 
     @BeforeEach
     void possible() {

@@ -1,6 +1,7 @@
 package org.udckpt.job.tiers;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -12,15 +13,20 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.image.Range;
 import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.catalogue.CheckpointCopy;
 import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.storage.Courtesy;
+import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.storage.RateLimit;
 import org.udckpt.image.write.CheckpointInfo;
 import org.udckpt.image.write.CheckpointWriter;
@@ -47,12 +53,16 @@ class DrainTest {
     }
 
     private String write() throws IOException {
+        return write("a");
+    }
+
+    private String write(String job) throws IOException {
         try (CheckpointWriter writer = CheckpointWriter.create(tiers.fast().path(), options)) {
             writer.node(0, "a").memory(1, List.of(new Range(0, MEMORY)), (address, into) -> {
                 into.fill((byte) (1 + writer.id()));
                 return into.byteSize();
             });
-            writer.commit(CheckpointInfo.now(1, Map.of()));
+            writer.commit(CheckpointInfo.now(1, Map.of("job", job)));
             return writer.name();
         }
     }
@@ -203,6 +213,81 @@ class DrainTest {
             assertEquals("", drain.state().problem());
         }
         assertTiers(List.of("ckpt-0003"), List.of("ckpt-0003"));
+    }
+
+    /** Nobody else would try, and the agents that can read it are still there. */
+    @Test
+    void whatFailedIsTriedAgainAtTheEnd() throws Exception {
+        Files.writeString(tiers.slow().path(), "not a directory");
+        Drain drain = Drain.start(tiers, options, 0, 1, LONG);
+        write();
+        drain.ask();
+        awaitProblem(drain, "ckpt-0001");
+        Files.delete(tiers.slow().path());
+        drain.close();
+        assertEquals("", drain.state().problem());
+        assertTiers(List.of("ckpt-0001"), List.of("ckpt-0001"));
+        drain.close(); // is nothing
+    }
+
+    /** Jobs whose hosts have parts of their own share tiers: each copies and prunes its own. */
+    @Test
+    void anotherJobsAreNotItsToDrainOrToPrune() throws Exception {
+        write("a");
+        write("b");
+        write("b");
+        write("a"); // not copied yet by its own
+        try (Drain drain = Drain.start(tiers, options, 1, 1, LONG, hostsOf("b"))) {
+            drain.ask();
+            await(drain, "ckpt-0003");
+            write("b");
+            drain.ask();
+            await(drain, "ckpt-0005");
+        }
+        assertTiers(List.of("ckpt-0001", "ckpt-0004", "ckpt-0005"), List.of("ckpt-0005"));
+        try (Drain drain = Drain.start(tiers, options, 1, 1, LONG, hostsOf("a"))) {
+            drain.ask();
+        }
+        assertTiers(List.of("ckpt-0004", "ckpt-0005"), List.of("ckpt-0004", "ckpt-0005"));
+    }
+
+    /** As UnitCopies, of a job whose checkpoints are all there as a whole. */
+    private PartHosts hostsOf(String job) {
+        return new PartHosts() {
+            @Override
+            public Optional<HostParts> own() {
+                return Optional.of(PartHosts.parts(tiers.fast().path(), job));
+            }
+
+            @Override
+            public boolean owns(Catalogue.Entry complete) {
+                return complete.manifest().labels().get("job").equals(job);
+            }
+
+            @Override
+            public void stay(long newest, Set<Long> checkpoints) {
+                throw new AssertionError("there are no parts");
+            }
+
+            @Override
+            public void copy(CheckpointCopy.Order order, CheckpointCopy.Progress done) {
+                throw new AssertionError("there are no parts");
+            }
+        };
+    }
+
+    /** Two leads on two machines have given out one number. */
+    @Test
+    void anotherCheckpointOfThatNumberIsNoCopy() throws Exception {
+        Tiers here = Tiers.parse("local=" + temp.resolve("fast") + ",slow=" + temp.resolve("slow")).orElseThrow();
+        write("a");
+        Drain.start(here, options, 0, 1, LONG).close();
+        Files.move(temp.resolve("fast"), temp.resolve("first"));
+        write("b");
+        PartHosts.parts(temp.resolve("fast"), "b").write(temp.resolve("fast/ckpt-0001"), LocalStorage.INSTANCE); // as if its hosts had the parts
+        Catalogue.Entry second = new Catalogue(temp.resolve("fast"), options.key()).list().getFirst();
+        String message = assertThrows(IOException.class, () -> new TierCopy(here, options, hostsOf("b"), () -> false).copy(second, TierCopy.Watch.NONE)).getMessage();
+        assertTrue(message.contains("has another checkpoint of that number"), message);
     }
 
     /** An agent that was killed while it copied: half a file, a lease of a process that is gone, and no manifest. */

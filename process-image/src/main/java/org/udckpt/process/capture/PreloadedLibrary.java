@@ -1,6 +1,7 @@
 package org.udckpt.process.capture;
 
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.udckpt.process.trace.ElfSymbols;
 
@@ -8,7 +9,7 @@ import org.udckpt.process.trace.ElfSymbols;
 record PreloadedLibrary(TracedProcess process, Mapping first) {
     private static final String NAME = "/libudckpt.so";
     private static final ConcurrentHashMap<String, Long> SYMBOLS = new ConcurrentHashMap<>();
-    private static final ConcurrentHashMap<String, Long> RELOCATED = new ConcurrentHashMap<>();
+    private static final ConcurrentHashMap<String, Optional<long[]>> RELOCATED = new ConcurrentHashMap<>();
 
     /** Null: the process does not have it, or its dynamic linker has not come so far. */
     static PreloadedLibrary find(TracedProcess process) {
@@ -41,9 +42,14 @@ record PreloadedLibrary(TracedProcess process, Mapping first) {
 
     /** Whether the dynamic linker has done with it: before, its code finds neither its data nor other libraries'. */
     boolean linked() {
-        long relocated = RELOCATED.computeIfAbsent(key(), unused -> ElfSymbols.relocated(file()));
-        Mapping mapping = relocated < 0 ? null : mapping(first.start() + relocated, 1);
-        return mapping != null && mapping.permissions().startsWith("r-"); // written until then, and not there at all at first
+        Optional<long[]> relocated = RELOCATED.computeIfAbsent(key(), unused -> Optional.ofNullable(ElfSymbols.relocated(file())));
+        return relocated.isPresent() && has(relocated.get()[0], "r-") // written until then
+                && has(relocated.get()[1], "rw"); // and, before its data are mapped, a page of the file like all others
+    }
+
+    private boolean has(long address, String permissions) {
+        Mapping mapping = mapping(first.start() + address, 1);
+        return mapping != null && mapping.permissions().startsWith(permissions);
     }
 
     private String key() {

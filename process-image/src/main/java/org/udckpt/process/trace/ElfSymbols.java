@@ -75,30 +75,32 @@ public final class ElfSymbols {
     }
 
     /**
-     * Where the pages begin that the dynamic linker makes read-only when it has relocated the file (PT_GNU_RELRO); -1: there are none.
+     * The pages that the dynamic linker makes read-only when it has relocated the file (PT_GNU_RELRO); null: there are none.
      *
-     * @return in the file's own numbering
+     * @return from, to, in the file's own numbering
      */
-    public static long relocated(Path file) {
+    public static long[] relocated(Path file) {
         try {
             byte[] bytes = Files.readAllBytes(file);
-            long address = segment(table(bytes, file.toString()).elf, PT_GNU_RELRO);
-            return address < 0 ? -1 : address & -PAGE;
+            ByteBuffer elf = table(bytes, file.toString()).elf;
+            int header = header(elf, PT_GNU_RELRO);
+            return header < 0 ? null : new long[] {elf.getLong(header + 16) & -PAGE, elf.getLong(header + 16) + elf.getLong(header + 40) + PAGE - 1 & -PAGE};
         } catch (IOException failure) {
             throw new UncheckedIOException("cannot read " + file, failure);
         }
     }
 
     private static long firstAddress(ByteBuffer elf) {
-        return Math.max(0, segment(elf, PT_LOAD));
+        int header = header(elf, PT_LOAD);
+        return header < 0 ? 0 : elf.getLong(header + 16); // p_vaddr
     }
 
-    /** p_vaddr of the first header of a type; -1: there is none. */
-    private static long segment(ByteBuffer elf, int type) {
+    /** Where the first header of a type is; -1: there is none. */
+    private static int header(ByteBuffer elf, int type) {
         int header = (int) elf.getLong(32);
         for (int i = 0; i < Short.toUnsignedInt(elf.getShort(56)); i++, header += Short.toUnsignedInt(elf.getShort(54))) {
             if (elf.getInt(header) == type) {
-                return elf.getLong(header + 16);
+                return header;
             }
         }
         return -1;
