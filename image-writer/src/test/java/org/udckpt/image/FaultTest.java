@@ -49,6 +49,7 @@ class FaultTest {
         }
     }
 
+    private static final int TRIES = 20;
     @Parameter
     Form form;
     /** In memory where there is such a place: durability is simulated here, so real fsyncs only cost time. */
@@ -168,17 +169,22 @@ class FaultTest {
         }
         int number = 0;
         for (FaultyStorage.Site site : sites) {
-            Path parent = parent(String.valueOf(++number));
-            History history = writeOldOnes(parent);
-            FaultyStorage io = new FaultyStorage(site, fault, seed + number);
-            IOException error = null;
-            try {
-                write(parent, form.options.withStorage(io), history, form.old + 1);
-            } catch (IOException e) {
-                error = e;
-            }
+            Path parent;
+            FaultyStorage io;
+            IOException error;
+            int tries = 0;
+            do { // how many appends a stripe takes depends on the threads' timing
+                parent = parent(String.valueOf(++number));
+                History history = writeOldOnes(parent);
+                io = new FaultyStorage(site, fault, seed + number);
+                error = null;
+                try {
+                    write(parent, form.options.withStorage(io), history, form.old + 1);
+                } catch (IOException e) {
+                    error = e;
+                }
+            } while (!io.hit() && ++tries < TRIES);
             if (!io.hit()) {
-                // How many appends a stripe takes depends on the threads' timing.
                 assertTrue(site.call().startsWith("append to node-0000.stripe") && site.nth() > 1, site.toString());
                 continue;
             }

@@ -3,11 +3,14 @@ package org.udckpt.bench.image;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
+import org.udckpt.bench.Command;
 import org.udckpt.bench.image.Resident.Shape;
 import org.udckpt.bench.image.Resident.Taken;
 
@@ -42,7 +45,10 @@ public final class ImageBench {
     private void measure(String what) throws IOException, InterruptedException {
         switch (what) {
             case "disk" -> disk("sha256");
-            case "memory" -> memory();
+            case "memory" -> {
+                memory("/dev/shm", Files.createTempDirectory(Path.of("/dev/shm"), "image-bench"));
+                hugeMemory();
+            }
             case "compress" -> {
                 compress("matrix");
                 compress("numbers");
@@ -76,8 +82,30 @@ public final class ImageBench {
         }
     }
 
-    private void memory() throws IOException, InterruptedException {
-        Path shared = Files.createTempDirectory(Path.of("/dev/shm"), "image-bench");
+    /** A tmpfs whose files have huge pages, as an administrator may mount one for a fast tier; only root can. */
+    private void hugeMemory() throws IOException, InterruptedException {
+        if (!System.getProperty("user.name").equals("root")) {
+            System.out.println("memory, tmpfs with huge=within_size: not measured, since only root can mount one");
+            return;
+        }
+        Path mount = Files.createDirectory(work.resolve("huge"));
+        String kernel = "huge=within_size"; // by the size of a write since Linux 6.14; before, a file that grows has none
+        call("mount", "-t", "tmpfs", "-o", kernel + ",size=" + 2L * RANKS * mebibytes + "m", "udckpt-image-bench", mount.toString());
+        try {
+            memory("tmpfs with " + kernel, Files.createDirectory(mount.resolve("images")));
+        } finally {
+            call("umount", mount.toString());
+        }
+    }
+
+    private void call(String... words) throws IOException, InterruptedException {
+        try (Command command = Command.start(work, Map.of(), System.err::println, List.of(words))) {
+            command.awaitSuccess(Duration.ofMinutes(1));
+        }
+    }
+
+    /** @param shared an empty directory, which is removed */
+    private void memory(String what, Path shared) throws IOException, InterruptedException {
         try {
             for (String integrity : List.of("xxh3", "sha256")) {
                 List<Double> ours = new ArrayList<>();
@@ -92,7 +120,7 @@ public final class ImageBench {
                         remove(shared.resolve("images"));
                     }
                 }
-                System.out.printf("memory, %d x %d MiB, %s: %.2f GB/s and core of processor (%s), fio's write(2) %.2f (%s): ratio %.2f%n", RANKS, mebibytes,
+                System.out.printf("memory, %s, %d x %d MiB, %s: %.2f GB/s and core of processor (%s), fio's write(2) %.2f (%s): ratio %.2f%n", what, RANKS, mebibytes,
                         integrity, median(ours), all(ours), median(device), all(device), median(ours) / median(device));
             }
         } finally {

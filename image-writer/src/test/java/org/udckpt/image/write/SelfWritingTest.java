@@ -42,6 +42,8 @@ class SelfWritingTest {
         private final boolean able;
         private int errnoAfter;
         private int errno;
+        private boolean tears;
+        private boolean failed;
         private List<Path> files;
         private int readings;
 
@@ -60,6 +62,12 @@ class SelfWritingTest {
         public boolean ready(List<Path> stripes, boolean direct, boolean background, int writers) {
             files = stripes;
             return able;
+        }
+
+        private synchronized boolean failsNow() {
+            boolean now = errno != 0 && errnoAfter-- == 0;
+            failed |= now;
+            return now;
         }
 
         private MemorySegment gather(Arena arena, long[] runs, int count) throws IOException {
@@ -95,12 +103,17 @@ class SelfWritingTest {
 
         @Override
         public long append(int writer, int file, long offset, long[] runs, int count, byte[] digest) throws IOException {
-            if (errno != 0 && errnoAfter-- == 0) {
+            boolean fails = failsNow();
+            if (fails && !tears) {
                 throw new IOException(Errno.text(errno));
             }
             try (Arena arena = Arena.ofConfined(); FileChannel channel = FileChannel.open(files.get(file), StandardOpenOption.WRITE)) {
                 MemorySegment all = gather(arena, runs, count);
                 assertEquals(offset, channel.size(), "it goes to the end of the file");
+                if (fails) {
+                    channel.write(all.asSlice(0, all.byteSize() / 2).asByteBuffer(), offset);
+                    throw new IOException(Errno.text(errno));
+                }
                 assertEquals(all.byteSize(), channel.write(all.asByteBuffer(), offset));
                 if (digest != null) {
                     System.arraycopy(Hashes.best().sha256(all, (int) all.byteSize()), 0, digest, 0, digest.length);
@@ -228,6 +241,51 @@ class SelfWritingTest {
             }
             assertEquals(List.of(1L), new Catalogue(temp.resolve("c"), Images.KEY).list().stream().map(Catalogue.Entry::id).toList());
         }
+    }
+
+    /** Each of a snapshot's appends fails in turn, and leaves half of it behind in turn: what was there stays, and nothing else. */
+    @Test
+    void whicheverOfItsAppendsFailsTheOldCheckpointStays() throws Exception {
+        Random random = new Random(Images.seed("SelfWritingTest.every"));
+        List<FakeProcess> good = Images.processes(random, 2);
+        Path parent = temp.resolve("c");
+        write(parent, Images.options(), good.stream().map(process -> new Writing(process, true)).toList(), good);
+        List<FakeProcess> processes = List.of(new FakeProcess(1, random, 9, 900), new FakeProcess(2, random, 9, 900));
+        for (boolean tears : new boolean[] {false, true}) {
+            int appends = 0;
+            for (boolean failed = true; failed; appends += failed ? 1 : 0) {
+                Writing failing = new Writing(processes.get(1), true);
+                failing.errno = EIO;
+                failing.errnoAfter = appends;
+                failing.tears = tears;
+                IOException error = null;
+                try {
+                    write(parent, Images.options(), List.of(new Writing(processes.get(0), true), failing), processes);
+                } catch (IOException e) {
+                    error = e;
+                }
+                failed = failing.failed;
+                assertEquals(failed, error != null, "append " + appends + " went unnoticed, or nothing did");
+                if (failed) {
+                    assertTrue(error.getMessage().contains("node-0000.stripe-"), error.getMessage());
+                    assertEquals(List.of(1L), new Catalogue(parent, Images.KEY).list().stream().map(Catalogue.Entry::id).toList());
+                    Images.assertHolds(parent.resolve("ckpt-0001"), good);
+                }
+            }
+            assertTrue(appends > 5, appends + " appends only");
+            Catalogue.Entry last = new Catalogue(parent, Images.KEY).list().getLast();
+            Images.assertHolds(last.directory(), processes);
+            removeAll(last.directory());
+        }
+    }
+
+    private static void removeAll(Path directory) throws IOException {
+        try (var files = java.nio.file.Files.list(directory)) {
+            for (Path file : files.toList()) {
+                java.nio.file.Files.delete(file);
+            }
+        }
+        java.nio.file.Files.delete(directory);
     }
 
     @Test

@@ -9,6 +9,7 @@ import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.nodes.Placement;
+import org.udckpt.job.nodes.Spares;
 import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
@@ -21,10 +22,10 @@ import org.udckpt.job.store.StateTables;
 final class InAllocation {
     private InAllocation() {}
 
-    /** The allocation's nodes for a new job; empty: it has but one, or there is none, and the job stays on this machine. */
-    static Optional<HostLayout> forRanks(int ranks) {
+    /** The allocation's nodes for a new job, without its spares; empty: it has but one, or there is none, and the job stays on this machine. */
+    static Optional<HostLayout> forRanks(Settings settings, int ranks) {
         Optional<SlurmNodes> nodes = SlurmNodes.of(System.getenv()).filter(slurm -> slurm.tasks().hosts().size() > 1);
-        Optional<HostLayout> layout = nodes.map(slurm -> slurm.holding(ranks));
+        Optional<HostLayout> layout = nodes.map(slurm -> new SlurmNodes(slurm.job(), Spares.aside(settings, slurm.tasks())).holding(ranks));
         layout.ifPresent(chosen -> Messages.info("the job's ranks are on the nodes of Slurm's job " + nodes.get().job() + ", where srun starts its agents: " + chosen.format()
                 + " (--hosts localhost:" + ranks + " keeps them on this host)"));
         return layout;

@@ -18,6 +18,7 @@ import org.udckpt.job.life.SeveralNodes;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.NodesRequest;
 import org.udckpt.job.nodes.Placement;
+import org.udckpt.job.nodes.Spares;
 import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.slurm.SlurmNodes;
@@ -64,7 +65,7 @@ record NewJob(Settings settings, Installation installation, String name, Path im
         }
         Optional<SlurmNodes> slurm = nodes.isPresent() ? Optional.empty() : InAllocation.forImage(settings, image);
         Optional<NodesRequest> request = request(image);
-        HostLayout room = slurm.map(SlurmNodes::tasks).orElse(layout);
+        HostLayout room = slurm.map(nodes -> Spares.aside(settings, nodes.tasks())).orElse(layout);
         if (request.isEmpty()) {
             return alone(image);
         }

@@ -17,6 +17,7 @@ import org.udckpt.job.launch.RawText;
 import org.udckpt.job.life.FirstLife;
 import org.udckpt.job.metrics.MetricsOutputs;
 import org.udckpt.job.nodes.NodesRequest;
+import org.udckpt.job.nodes.Spares;
 import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
@@ -44,7 +45,7 @@ final class NewJobOptions {
     @picocli.CommandLine.Option(names = "--device", description = "soft, auto, or names of verbs devices (a,b), which the hosts take in turn")
     private String device;
 
-    @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts on this machine, or with --starter real ones, and their ranks")
+    @picocli.CommandLine.Option(names = "--hosts", paramLabel = "a:2,b:2", description = "hosts and their ranks: machines, or names that no machine has, which are simulated on this one")
     private String hosts;
 
     @picocli.CommandLine.Option(names = "--mpi", paramLabel = "pmi1|pmix", description = "how ranks find each other: pmi1 (MPICH and relatives; the default) or pmix (Open MPI)")
@@ -90,8 +91,8 @@ final class NewJobOptions {
         if (directory != null) {
             settings.flag(Option.TIERS, ""); // the site's
         }
-        Optional<HostLayout> allocated = nodes.silent() && hosts == null && ranks != null ? InAllocation.forRanks(ranks) : Optional.empty();
-        Optional<NodesRequest> several = nodes.check(allocated.map(_ -> new Starter.Srun())).map(this::divided);
+        Optional<HostLayout> allocated = nodes.silent() && hosts == null && ranks != null ? InAllocation.forRanks(settings, ranks) : Optional.empty();
+        Optional<NodesRequest> several = nodes.check(allocated.<Starter>map(_ -> new Starter.Srun()).or(() -> nodes.byName(hosts == null ? null : HostLayout.parse(hosts)))).map(this::divided);
         if (ranksPerUnit != null && (several.isEmpty() || ranksPerUnit < 1)) {
             throw new Failure(ExitCode.USAGE, "--ranks-per-unit " + ranksPerUnit + (several.isEmpty() ? " is of jobs on several hosts: give --starter too" : ": give 1 or more"));
         }
@@ -99,7 +100,7 @@ final class NewJobOptions {
             throw new Failure(ExitCode.USAGE, "--starter: give --hosts too, the hosts and how many ranks each has: --hosts n1:32,n2:32");
         }
         Launch launch = launch();
-        HostLayout layout = several.isPresent() ? HostLayout.ofAgents(allocated.map(HostLayout::format).orElse(hosts), ranks) : HostLayout.parse(hosts, ranks);
+        HostLayout layout = several.isPresent() ? HostLayout.ofAgents(allocated.map(HostLayout::format).orElseGet(() -> Spares.aside(settings, hosts)), ranks) : HostLayout.parse(hosts, ranks);
         Map<String, String> environment = RawText.environment();
         Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"), launch);
         FilePatterns.resolve(settings);

@@ -1,12 +1,17 @@
 package org.udckpt.job.cli;
 
+import java.util.List;
 import java.util.Optional;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
+import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.nodes.HostNames;
 import org.udckpt.job.nodes.NodesRequest;
 import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
+import org.udckpt.job.slurm.SlurmNodes;
 import org.udckpt.job.tree.Tree;
 
 /** What {@code run} and {@code restart} are told of a job on several hosts (docs/nodes.md). */
@@ -14,7 +19,7 @@ final class NodesOptions {
     private static final int LEAST_FAN_OUT = 2, MOST_FAN_OUT = 32;
 
     @picocli.CommandLine.Option(names = "--starter", paramLabel = "local|ssh|srun|mpiexec|COMMAND",
-            description = "the job is on several hosts, --hosts names them, and this starts an agent on each: COMMAND is one with {host} for the host's name; in an allocation of Slurm with several nodes: srun")
+            description = "the job is on several hosts, --hosts names them, and this starts an agent on each: COMMAND is one with {host} for the host's name; default for names of machines: ssh, in an allocation of Slurm srun")
     private String starter;
 
     @picocli.CommandLine.Option(names = "--fan-out", paramLabel = "N", description = "how many hosts' agents one agent speaks for, 2 to 32; default: 16")
@@ -30,7 +35,7 @@ final class NodesOptions {
     @picocli.CommandLine.Option(names = "--lease", paramLabel = "DURATION", description = "how long an agent may be silent until its host is lost, from 1s; default: 10s")
     private String lease;
 
-    @picocli.CommandLine.Option(names = "--spares", paramLabel = "a,b", description = "hosts that take the place of lost ones (--restart-on-failure)")
+    @picocli.CommandLine.Option(names = "--spares", paramLabel = "a,b|N", description = "hosts that take the place of lost ones (--restart-on-failure); N: the last N of --hosts, or of Slurm's allocation")
     private String spares;
 
     /** Adds what is a setting. */
@@ -41,6 +46,20 @@ final class NodesOptions {
     /** Whether nobody says how agents come to hosts. */
     boolean silent() {
         return starter == null;
+    }
+
+    /** How agents come to hosts of which nothing is said but their names, if these are machines'; else they are simulated. @param hosts null: none are named */
+    Optional<Starter> byName(HostLayout hosts) {
+        if (starter != null || hosts == null) {
+            return Optional.empty();
+        }
+        List<String> names = hosts.hosts().stream().map(HostLayout.Host::name).toList();
+        if (!HostNames.areOfOthers(names)) {
+            return Optional.empty();
+        }
+        String word = SlurmNodes.within(System.getenv()) ? "srun" : "ssh";
+        Messages.info(String.join(", ", names) + ": these are machines, and " + word + " starts an agent on each (--starter says otherwise; simulated hosts have names that no machine has)");
+        return Optional.of(Starter.parse(word, System.getenv()));
     }
 
     /**

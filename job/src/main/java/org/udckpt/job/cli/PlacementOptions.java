@@ -3,9 +3,11 @@ package org.udckpt.job.cli;
 import java.util.List;
 import java.util.Stack;
 import java.util.function.Function;
+import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.life.Placer;
 import org.udckpt.job.nodes.Placement;
+import org.udckpt.job.nodes.Spares;
 import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
@@ -18,7 +20,7 @@ import picocli.CommandLine.Option;
 final class PlacementOptions implements Placer {
     private static final String YES = "yes", NO = "no";
 
-    @Option(names = "--hosts", paramLabel = "a:2,b:2", description = "simulated hosts; with --starter, real ones, and how many ranks they take at most; default: as before")
+    @Option(names = "--hosts", paramLabel = "a:2,b:2", description = "machines, and how many ranks they take at most; names that no machine has are simulated on this one; default: as before")
     private String hosts;
 
     @Option(names = "--map", paramLabel = "OLD=NEW,...", description = "with --starter: what was on host OLD goes to NEW; the rest stays")
@@ -42,6 +44,16 @@ final class PlacementOptions implements Placer {
         if (map != null && hosts != null) {
             throw new Failure(ExitCode.USAGE, "--map and --hosts both say where ranks go: give one of them");
         }
+    }
+
+    /** The last of the hosts become spares, if so many are wanted. */
+    void setSparesAside(Settings settings) {
+        hosts = hosts == null ? null : Spares.aside(settings, hosts);
+    }
+
+    /** Those that are named; null: none. */
+    HostLayout named() {
+        return hosts == null ? null : HostLayout.parse(hosts);
     }
 
     /** The hosts that one process simulates; null: as before. */

@@ -24,6 +24,7 @@ import org.udckpt.job.life.Restart;
 import org.udckpt.job.life.SeveralNodes;
 import org.udckpt.job.metrics.MetricsOutputs;
 import org.udckpt.job.nodes.NodesRequest;
+import org.udckpt.job.nodes.Spares;
 import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.plan.RestartPlan;
 import org.udckpt.job.report.ExitCode;
@@ -91,7 +92,7 @@ final class RestartCommand implements Callable<Integer> {
                 .flag(Option.ENV, NewVariables.joined(environment)).checked();
         NewVariables.of(settings);
         Optional<SlurmNodes> slurm = nodes.silent() && placement.silent() ? InAllocation.forImage(settings, image) : Optional.empty();
-        Optional<NodesRequest> several = nodes.check(slurm.map(_ -> new Starter.Srun()));
+        Optional<NodesRequest> several = nodes.check(slurm.<Starter>map(_ -> new Starter.Srun()).or(() -> ofMachines(settings)));
         placement.check(several.isPresent());
         if (json && !plan) {
             throw new Failure(ExitCode.USAGE, "--json goes with --plan: what runs prints the job's own output");
@@ -105,6 +106,7 @@ final class RestartCommand implements Callable<Integer> {
         Tiers.of(settings);
         if (several.isPresent()) {
             DeviceChoice.read(settings); // what is on other hosts they know
+            placement.setSparesAside(settings);
         } else {
             DeviceChoice.resolve(settings);
         }
@@ -115,8 +117,14 @@ final class RestartCommand implements Callable<Integer> {
             settings.flag(Option.TIERS, ""); // the site's, and the job was not there
         }
         Installation installation = Installation.find(settings);
-        Placer place = slurm.isPresent() ? (units, ties) -> InAllocation.place("srun", slurm.get().tasks(), units, ties) : placement;
+        Optional<HostLayout> room = slurm.map(nodes -> Spares.aside(settings, nodes.tasks()));
+        Placer place = slurm.isPresent() ? (units, ties) -> InAllocation.place("srun", room.get(), units, ties) : placement;
         return several.isPresent() ? several(settings, installation, several.get(), location, place, relocation) : alone(settings, installation, location, relocation);
+    }
+
+    /** One process's ranks stay one process's, whatever their hosts are called. */
+    private Optional<Starter> ofMachines(Settings settings) {
+        return placement.named() == null || !InAllocation.isOfAgents(settings, ImageLocation.find(image, Keys.user(settings))) ? Optional.empty() : nodes.byName(placement.named());
     }
 
     private int several(Settings settings, Installation installation, NodesRequest hosts, ImageLocation location, Placer place, Relocation relocation) throws Exception {

@@ -36,7 +36,7 @@ public enum Option {
     START_TIMEOUT("start-timeout", "60s", "how long the agents of a job on several hosts may take until all have come"),
     LEAD_ADDRESS("lead-address", "", "address of this host by which the agents on others reach it; empty: the one by which it reaches them"),
     LEASE("lease", "10s", "how long an agent of a job on several hosts may be silent until it is lost, from 1s"),
-    SPARES("spares", "", "hosts (a,b) that take the place of lost ones when a job on several hosts is restarted by itself"),
+    SPARES("spares", "", "hosts (a,b), or how many of --hosts or of an allocation, that take the place of lost ones when a job on several hosts is restarted by itself"),
     REMOTE("remote", "", "the udckpt command on the job's hosts; empty: the same path as here"),
     NATIVE("native", "", "directory of libudckpt.so and udckpt-shepherd; empty: beside the classes");
 

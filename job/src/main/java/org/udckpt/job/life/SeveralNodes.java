@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,6 +30,7 @@ import org.udckpt.job.metrics.MetricsOutputs;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.NodesRequest;
 import org.udckpt.job.nodes.Placement;
+import org.udckpt.job.nodes.Spares;
 import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.Failure;
@@ -130,6 +130,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     private void begin() throws IOException, InterruptedException {
         SeveralImage.requireNames(job);
+        Spares.names(settings);
         settings.flag(Option.DIR, images.toString()); // the agents' working directory is another one
         long self = ProcessHandle.current().pid();
         new JobFile(job.name(), images.toString(), job.ranks(), job.command().stream().map(RawText::shown).toList(), self, ProcessTimes.start(self), 0, 0, job.generation()).write(runtime.path());
@@ -221,7 +222,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     /** Hosts that have no units. */
     private List<String> spares() {
         Set<String> used = job.units().stream().map(Unit::host).collect(Collectors.toSet());
-        return Arrays.stream(settings.text(Option.SPARES).split(",")).filter(host -> !host.isEmpty() && !used.contains(host)).toList();
+        return Spares.names(settings).stream().filter(host -> !used.contains(host)).toList();
     }
 
     @Override

@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
@@ -33,6 +35,18 @@ class PlacementTest {
         Failure failure = assertThrows(Failure.class, action::run);
         assertEquals(code, failure.code(), failure.getMessage());
         return failure;
+    }
+
+    @Test
+    void soManyHostsAreSpares() {
+        Settings settings = Settings.load().flag(Option.SPARES, "2");
+        assertTrue(refused(ExitCode.USAGE, () -> Spares.names(settings)).getMessage().contains("--spares 2: these are the last of --hosts or of Slurm's allocation"));
+        assertTrue(refused(ExitCode.USAGE, () -> Spares.aside(settings, "a,b")).getMessage().contains("of 2 hosts (a,b) none is left for ranks"));
+        assertEquals("a:4,b", Spares.aside(settings, "a:4,b,c:4,d"));
+        assertEquals(List.of("c", "d"), Spares.names(settings));
+        assertEquals("x,y", Spares.aside(settings, "x,y"), "they have names now");
+        assertEquals(List.of(), Spares.names(Settings.load().flag(Option.SPARES, "")));
+        assertEquals("n1:3", Spares.aside(Settings.load().flag(Option.SPARES, "1"), HostLayout.parse("n1:3,n2:3")).format());
     }
 
     @Test

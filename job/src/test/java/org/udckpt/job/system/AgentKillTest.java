@@ -70,12 +70,29 @@ class AgentKillTest {
                 assertFalse(output.contains("FAIL"), () -> text(commands));
             }
             assertEquals(List.of(), RankProcesses.of(runtime), () -> "processes are left\n" + text(commands));
+            theNewestCheckpointIsWhole(directory, commands);
         } finally {
             agent.destroyForcibly();
             RankProcesses.kill(runtime);
             shepherd.ifPresent(ProcessHandle::destroyForcibly);
         }
         new ProcessBuilder("rm", "-rf", directory.toString()).start().waitFor(); // kept when anything above failed
+    }
+
+    /** Whatever was cut off: what is listed as complete can be read, and the job goes on from it. */
+    private static void theNewestCheckpointIsWhole(Path directory, CommandLine commands) throws Exception {
+        Path images = directory.resolve("ckpt"), finish = directory.resolve("finish");
+        try (Stream<Path> checkpoints = Files.isDirectory(images) ? Files.list(images) : Stream.empty()) {
+            if (checkpoints.noneMatch(checkpoint -> Files.exists(checkpoint.resolve("manifest")))) {
+                return;
+            }
+        }
+        assertEquals(0, commands.run("verify", 60, "verify", images.toString()), () -> text(commands));
+        if (Files.notExists(finish)) {
+            Files.createFile(finish);
+        }
+        assertEquals(0, commands.run("again", 90, "restart", images.toString()), () -> text(commands)); // to its end
+        assertTrue(commands.printed("again").contains("PASS"), () -> text(commands));
     }
 
     /**

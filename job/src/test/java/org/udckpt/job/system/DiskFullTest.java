@@ -4,10 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,28 +16,27 @@ import org.udckpt.job.report.Failure;
 @Timeout(180)
 class DiskFullTest {
     private static final int MEBIBYTES = 8;
-    private static final long ROOMY = 1L << 30;
     private static final long LEFT = 6 << 20; // room for some of the memory of the next checkpoint, not for all of it
 
     @Test
     void theJobGoesOnAndTheLastGoodCheckpointStays() throws Exception {
         Path directory = Files.createTempDirectory("udckpt-j");
         Path images = Files.createDirectory(directory.resolve("images"));
-        assumeTrue(mount(images), "mounting a tmpfs is not permitted here");
-        try (RunningJob job = RunningJob.ballast(directory, images, MEBIBYTES)) {
+        SmallDisk disk = SmallDisk.mount(images);
+        assumeTrue(disk != null, "mounting a tmpfs is not permitted here");
+        try (disk; RunningJob job = RunningJob.ballast(directory, images, MEBIBYTES)) {
             assertEquals("ckpt-0001", job.checkpoint());
-            shrink(images, LEFT);
+            disk.shrink(LEFT);
             noSpace(job, images + "/ckpt-0002/"); // memory, or a table that is written meanwhile
             withoutWaiting(job);
             killNeedsADurableCheckpoint(job);
-            shrink(images, 0); // now not even the new checkpoint's number can be written down
+            disk.shrink(0); // now not even the new checkpoint's number can be written down
             noSpace(job, images.toString(), "sequence");
-            resize(images, ROOMY);
+            disk.resize(SmallDisk.ROOMY);
             String next = job.checkpoint();
             job.assertOnly("ckpt-0001", next);
             restart(job, images.resolve("ckpt-0001"));
         } finally {
-            run("umount", "-l", images.toString());
             if (directory.toFile().list().length == 1) { // a job that was good has removed all but the mount point
                 Files.delete(images);
                 Files.delete(directory);
@@ -86,23 +83,5 @@ class DiskFullTest {
         assertTrue(job.agent.isAlive(), job::text);
         job.assertUnhurt(RunningJob.RANKS);
         job.assertOnly("ckpt-0001");
-    }
-
-    /** Leaves room for so many bytes. */
-    private static void shrink(Path directory, long left) throws Exception {
-        FileStore store = Files.getFileStore(directory);
-        resize(directory, store.getTotalSpace() - store.getUnallocatedSpace() + left);
-    }
-
-    private static void resize(Path directory, long bytes) throws Exception {
-        assertEquals(0, run("mount", "-o", "remount,size=" + bytes, directory.toString()));
-    }
-
-    private static boolean mount(Path directory) throws Exception {
-        return run("mount", "-t", "tmpfs", "-o", "size=" + ROOMY + ",mode=700", "udckpt-test", directory.toString()) == 0;
-    }
-
-    private static int run(String... command) throws Exception {
-        return new ProcessBuilder(List.of(command)).inheritIO().start().waitFor();
     }
 }

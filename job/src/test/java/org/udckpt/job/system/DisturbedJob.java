@@ -27,8 +27,8 @@ final class DisturbedJob implements AutoCloseable {
 
     /** Its first checkpoint is there. @param what is disturbed, for messages. @param options of {@code run}, besides */
     DisturbedJob(String what, int fanOut, String... options) throws Exception {
-        List<String> words = new ArrayList<>(List.of("--name", "job", "--dir", images(), "--hosts", hosts.hosts(1, 2, 3, 4, 5),
-                "--spares", hosts.hosts(0, 6, 7, 8), "--interval", "2s", "--restart-on-failure", "6", "--fan-out", Integer.toString(fanOut)));
+        List<String> words = new ArrayList<>(List.of("--name", "job", "--dir", images(), "--hosts", hosts.hosts(1, 2, 3, 4, 5, 6, 7, 8),
+                "--spares", Integer.toString(SPARES), "--interval", "2s", "--restart-on-failure", "6", "--fan-out", Integer.toString(fanOut)));
         words.addAll(List.of(options));
         words.addAll(List.of(PROGRAM));
         lead = hosts.several("job", "run", words.toArray(String[]::new));

@@ -17,7 +17,7 @@ import org.udckpt.job.hosts.Host;
 import org.udckpt.job.hosts.HostLab;
 
 /**
- * {@code --starter ssh} with OpenSSH's client and a server of the test's own on each host: {@code ./udckpt test ssh}, which installs them. The hosts are network
+ * Hosts by their addresses alone, and {@code --starter ssh}, with OpenSSH's client and a server of the test's own on each host: {@code ./udckpt test ssh}, which installs them. The hosts are network
  * namespaces; nothing of the user's or the machine's own ssh is read or changed, and nothing of the environment comes to an agent but what the lead tells it.
  */
 @Timeout(300)
@@ -98,14 +98,14 @@ class SshHostsTest {
             assertEquals(0, hosts.end("alone", hosts.command("alone", words("run", "-n", "4")), SECONDS), () -> hosts.text("alone"));
             List<String> whole = hosts.lines("alone");
 
-            Process first = hosts.command("first", words("run", "--starter", "ssh", "--hosts", addresses(hosts, ":2", 2, 3), "--name", "job", "--dir", images));
+            Process first = hosts.command("first", words("run", "--hosts", addresses(hosts, ":2", 2, 3), "--name", "job", "--dir", images));
             hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
             assertEquals(2, hosts.pids(2, "stencil_cg").size(), () -> hosts.text("first"));
             assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
             hosts.crash(2, 3);
             assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
 
-            Process second = hosts.command("second", "restart", "--starter", "ssh", "--hosts", addresses(hosts, "", 4, 5), images);
+            Process second = hosts.command("second", "restart", "--hosts", addresses(hosts, "", 4, 5), images);
             hosts.await("the job's output", "second", () -> hosts.output("second").contains("iteration"));
             assertEquals(2, hosts.pids(4, "stencil_cg").size(), () -> hosts.text("second"));
             hosts.assertEnds(0, "second", second, SECONDS);

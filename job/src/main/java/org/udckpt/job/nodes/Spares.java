@@ -1,0 +1,50 @@
+package org.udckpt.job.nodes;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.udckpt.job.config.Option;
+import org.udckpt.job.config.Settings;
+import org.udckpt.job.launch.HostLayout;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
+
+/** Hosts that take the place of lost ones: named, or so many of those that the job could have. */
+public final class Spares {
+    private Spares() {}
+
+    /**
+     * Where only a number of spares was given, the last of the hosts become those, by their names in the settings.
+     *
+     * @param hosts {@code a:2,b:2,c}
+     * @return those that are left for ranks
+     */
+    public static String aside(Settings settings, String hosts) {
+        String text = settings.text(Option.SPARES);
+        if (!text.matches("\\d{1,6}")) {
+            return hosts;
+        }
+        List<String> all = Arrays.asList(hosts.split(",", -1));
+        int left = all.size() - Integer.parseInt(text);
+        if (left < 1) {
+            throw new Failure(ExitCode.USAGE, settings.value(Option.SPARES).origin() + " " + text + ": of " + all.size() + (all.size() == 1 ? " host" : " hosts") + " ("
+                    + hosts + ") none is left for ranks; give more hosts, or fewer spares");
+        }
+        settings.flag(Option.SPARES, all.subList(left, all.size()).stream().map(host -> host.split(":", 2)[0]).collect(Collectors.joining(",")));
+        return String.join(",", all.subList(0, left));
+    }
+
+    /** As {@link #aside(Settings, String)}. */
+    public static HostLayout aside(Settings settings, HostLayout hosts) {
+        return HostLayout.parse(aside(settings, hosts.format()));
+    }
+
+    /** Their names. @throws Failure for a number of hosts that nobody has named */
+    public static List<String> names(Settings settings) {
+        String text = settings.text(Option.SPARES);
+        if (text.matches("\\d{1,6}")) {
+            throw new Failure(ExitCode.USAGE, settings.value(Option.SPARES).origin() + " " + text + ": these are the last of --hosts or of Slurm's allocation: give one of them, or the spares' names");
+        }
+        return Arrays.stream(text.split(",")).filter(host -> !host.isEmpty()).toList();
+    }
+}
