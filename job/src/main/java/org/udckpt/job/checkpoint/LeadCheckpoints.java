@@ -31,6 +31,7 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.report.WriteProgress;
+import org.udckpt.job.store.CallRow;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.StopTimesRow;
@@ -68,6 +69,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     private final LifeStatistics statistics = new LifeStatistics();
     private volatile Consumer<Taken> listener = taken -> { };
     private volatile LeadAttempt now;
+    private volatile CallRow committed;
     private volatile Phase phase;
     private volatile String impossible;
     /** The coordinator has gone: nobody tells of the end of an attempt that it has not heard of. */
@@ -138,6 +140,11 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     /** Of all checkpoints of this life. */
     public LifeStatistics statistics() {
         return statistics;
+    }
+
+    /** What it took to tell all nodes that the last checkpoint is complete; null: there was none in this life. */
+    public CallRow committed() {
+        return committed;
     }
 
     @Override
@@ -316,6 +323,9 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     public void called(Outcome.CallTime call) {
         LeadAttempt attempt = now;
         Op op = call.request().op();
+        if (op == Op.COMMIT && call.tally().failure() == null) {
+            committed = CallTimes.row(call); // no image can have it: it is complete before
+        }
         if (attempt == null || call.request().checkpoint() != attempt.writer.id() || call.tally().failure() != null) {
             return;
         }

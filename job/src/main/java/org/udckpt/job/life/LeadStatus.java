@@ -4,12 +4,14 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.udckpt.address.CountersFile.Counters;
 import org.udckpt.job.checkpoint.LeadCheckpoints;
 import org.udckpt.job.nodes.NodeCounts;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.Unit;
+import org.udckpt.job.store.CallRow;
 import org.udckpt.job.tiers.Drain;
 
 /**
@@ -25,7 +27,9 @@ final class LeadStatus {
         ObjectNode node = JSON.createObjectNode().put("name", job.name()).put("dir", images.toString()).put("state", checkpoints.state());
         checkpoints.progress().ifPresent(progress -> progress.describe(node.putObject("write")));
         drain.ifPresent(running -> running.describe(node.putObject("drain")));
-        checkpoints.statistics().describe(node.putObject("checkpoints"));
+        ObjectNode taken = node.putObject("checkpoints");
+        checkpoints.statistics().describe(taken);
+        describeCommit(taken, checkpoints.committed(), job.units());
         node.put("generation", job.generation());
         Counters all = counted.messages();
         node.putObject("counters").put("ud_sends", all.udSends()).put("ud_rewrites", all.udRewrites()).put("ud_receives", all.udReceives())
@@ -41,5 +45,18 @@ final class LeadStatus {
         }
         node.putArray("processes");
         return node;
+    }
+
+    private static void describeCommit(ObjectNode node, CallRow call, List<Unit> units) {
+        if (call != null) {
+            ObjectNode commit = node.putObject("last_commit").put("ms", call.nanoseconds() / 1e6);
+            if (call.slowest() != CallRow.LEAD) {
+                commit.putObject("slowest").put("node", call.slowest()).put("host", units.get(call.slowest()).host()).put("ms", call.longest() / 1e6);
+            }
+            ArrayNode levels = commit.putArray("levels_ms");
+            for (long level : call.levels()) {
+                levels.add(level / 1e6);
+            }
+        }
     }
 }

@@ -27,7 +27,7 @@ class SeveralHostsTest {
     private static final int SECONDS = 120;
     private static final String[] PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "25", "--ballast", "2"};
     /** Not over before its checkpoint is written, whoever gets the processors. */
-    private static final String[] LONG_PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "60", "--ballast", "2"};
+    private static final String[] LONG_PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "150", "--ballast", "2"};
 
     private static final String[] LONG = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "250", "--ballast", "2"};
 
@@ -40,21 +40,24 @@ class SeveralHostsTest {
         return java.util.stream.Stream.of(options, more).flatMap(java.util.Arrays::stream).toArray(String[]::new);
     }
 
+    /** Each host has a disk of its own, which goes with it. */
     @Test
     void eightRanksOfFourHostsGoOnOnFourOthersAndOnOne() throws Exception {
         try (SeveralHosts hosts = new SeveralHosts(9)) {
-            String images = hosts.directory.resolve("images").toString();
+            String images = hosts.directory.resolve("images").toString(), tiers = "local=" + hosts.disks().resolve("ckpt") + ",slow=" + images;
             assertEquals(0, hosts.end("alone", hosts.command("alone", words(new String[] {"run", "-n", "8"}, LONG_PROGRAM)), SECONDS), () -> hosts.text("alone"));
             List<String> whole = hosts.lines("alone");
 
-            Process first = hosts.several("first", "run", words(new String[] {"--name", "job", "--dir", images, "--hosts", hosts.hosts(2, 2, 3, 4, 5)}, LONG_PROGRAM));
+            Process first = hosts.several("first", "run", words(new String[] {"--name", "job", "--tiers", tiers, "--hosts", hosts.hosts(2, 2, 3, 4, 5)}, LONG_PROGRAM));
             hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
             assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("first"));
+            assertTrue(Files.exists(hosts.directory.resolve("host5/ckpt/job/node-0003/ckpt-0001/node-0003.stripe-00")), () -> hosts.text("first"));
+            hosts.await("the copies of all hosts", "first", () -> Files.exists(Path.of(images, "ckpt-0001/manifest")));
             assertPeers(Path.of(images));
             hosts.crash(2, 3, 4, 5);
             assertEquals(74, hosts.end("first", first, SECONDS), () -> hosts.text("first"));
 
-            Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(0, 6, 7, 8, 9), images);
+            Process second = hosts.several("second", "restart", "--hosts", hosts.hosts(0, 6, 7, 8, 9), tiers);
             hosts.await("the job's output", "second", () -> hosts.output("second").contains("iteration"));
             hosts.await("what the restart took", "second",
                     () -> hosts.errors("second").matches("(?s).*the ranks run: files .*, start .* \\(slowest .*, exchange .*, connect .*, open .*; on .*: namespaces .*verbs .*"));
@@ -108,6 +111,7 @@ class SeveralHostsTest {
             String told = "(?s).*suspend [0-9.]+ m?s \\(slowest .*snapshot [0-9.]+ m?s \\(slowest .*write [0-9.]+ s \\(slowest on .*longest on .*median .*";
             assertTrue(hosts.errors("checkpoint").matches(told), () -> hosts.text("checkpoint"));
             assertTimes(hosts);
+            hosts.await("the times of its commit", "job", () -> status(hosts).at("/checkpoints/last_commit/levels_ms").size() == 2);
             hosts.await("the counts", "job", () -> status(hosts).at("/counters/ud_rewrites").asLong() > 0);
             hosts.await("the metrics of three hosts", "job", () -> Files.readString(metrics).matches("(?s).*udckpt_ranks\\{[^}]*} 3.0.*udckpt_stop_seconds_count\\{[^}]*} 3\n.*")
                     && Files.readString(metrics).matches("(?s).*udckpt_sends_rewritten_total\\{[^}]*} [1-9].*"));
