@@ -105,6 +105,7 @@ public final class LeadNodes implements AutoCloseable {
     private void await(Duration patience) throws InterruptedException {
         try {
             rendezvous.complete().get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            loop.execute(now -> node.part().member().allHaveCome(now));
         } catch (ExecutionException e) {
             throw Failure.of("starting the job's agents", e);
         } catch (TimeoutException e) {

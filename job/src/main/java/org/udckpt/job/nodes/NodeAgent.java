@@ -76,7 +76,7 @@ public final class NodeAgent {
                 part.whenLost(endpoint::forget);
                 ranks.joined(new NodeHandle(part, loop));
                 endpoint.reach(0, specification.lead().socket());
-                loop.start(part, (from, message, now) -> received(endpoint, from, message), failure -> end.complete(ExitCode.INTERNAL.value()));
+                loop.start(part, (from, message, now) -> received(endpoint, part, from, message, now), failure -> end.complete(ExitCode.INTERNAL.value()));
                 introduce(endpoint);
                 int code = end.get();
                 loop.close(); // no sign of life any more, to nodes that may have ended
@@ -107,7 +107,7 @@ public final class NodeAgent {
     }
 
     /** In the node's thread. */
-    private void received(Endpoint endpoint, int from, byte[] message) throws MalformedMessage {
+    private void received(Endpoint endpoint, NodePart part, int from, byte[] message, long now) throws MalformedMessage {
         if (from != 0) {
             throw new MalformedMessage("node " + from + " speaks as if it was the lead");
         }
@@ -115,6 +115,7 @@ public final class NodeAgent {
             case Introduction.Roster(int all, Map<Integer, InetSocketAddress> nodes) -> {
                 nodes.forEach((other, address) -> reach(endpoint, other, address));
                 if (roster.size() == all) {
+                    part.member().allHaveCome(now);
                     introduced.complete(null);
                 }
             }

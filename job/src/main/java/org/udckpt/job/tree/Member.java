@@ -119,6 +119,17 @@ public final class Member {
         handle(from, inOrder, now);
     }
 
+    /**
+     * All nodes are there and know of each other: who is not heard of within two leases from now is lost, and need not be waited for as long as starting may take. (One
+     * lease for the way to each other, which may still have to be made.)
+     */
+    public void allHaveCome(long now) {
+        children.values().forEach(child -> child.heardAtLatest(now + timing.lease()));
+        if (parent != null) {
+            parent.heardAtLatest(now + timing.lease());
+        }
+    }
+
     /** Time has passed; may be called at any time. */
     public void onTimer(long now) {
         if (now - nextBeat >= 0) {

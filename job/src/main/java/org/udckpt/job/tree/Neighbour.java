@@ -43,6 +43,13 @@ final class Neighbour {
         return node;
     }
 
+    /** Its first word is due by then at least, in place of a later time. */
+    void heardAtLatest(long time) {
+        if (heard - time > 0) {
+            heard = time;
+        }
+    }
+
     boolean isSilent(long now, long lease) {
         return now - heard > lease;
     }

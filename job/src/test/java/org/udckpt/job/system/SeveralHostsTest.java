@@ -27,7 +27,7 @@ class SeveralHostsTest {
     private static final int SECONDS = 120;
     private static final String[] PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "25", "--ballast", "2"};
     /** Not over before its checkpoint is written, whoever gets the processors. */
-    private static final String[] LONG_PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "150", "--ballast", "2"};
+    private static final String[] LONG_PROGRAM = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "100", "--ballast", "2"};
 
     private static final String[] LONG = {"--", CommandLine.artifact("programs/stencil_cg").toString(), "--grid", "8", "--solves", "250", "--ballast", "2"};
 

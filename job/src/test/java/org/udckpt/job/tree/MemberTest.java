@@ -11,6 +11,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** What calls and posts promise, over links that promise nothing. Losses of nodes are tried in the simulation (FaultRunTest). */
@@ -228,6 +230,31 @@ class MemberTest {
         assertEquals(List.of(1L), part.calls);
         Tally said = Message.Result.decode(Message.decode(toRoot.getFirst()).body()).tally();
         assertEquals(3, said.failure().node());
+    }
+
+    /** One that died before its first word: known to have come, it is not waited for as if it had yet to start. */
+    @Test
+    void whoHasComeAndIsNeverHeardOfIsLostInTwoLeases() throws MalformedMessage {
+        Set<Integer> lost = new TreeSet<>();
+        Counter part = new Counter(0) {
+            @Override
+            public void lost(int node, long now) {
+                lost.add(node);
+            }
+        };
+        long lease = TIMING.lease(), start = 100 * lease;
+        part.member = new Member(0, 7, new Tree(3, 2), new Timing(TIMING.beat(), lease, start), (to, message) -> { }, part, 0);
+        part.member.onTimer(start / 2);
+        assertEquals(Set.of(), lost);
+        part.member.allHaveCome(start / 2);
+        part.member.onMessage(1, new Message(Message.Kind.BEAT_UP, 7, 0, 0, new Message.Beat(false, new int[0]).encode()).encode(), start / 2 + lease + lease / 2);
+        part.member.onTimer(start / 2 + 2 * lease);
+        assertEquals(Set.of(), lost);
+        part.member.allHaveCome(start / 2 + 2 * lease); // said again, which gives nobody more time
+        part.member.onTimer(start / 2 + 2 * lease + TIMING.beat());
+        assertEquals(Set.of(2), lost);
+        part.member.onTimer(start / 2 + 3 * lease);
+        assertEquals(Set.of(1, 2), lost);
     }
 
     @Test
