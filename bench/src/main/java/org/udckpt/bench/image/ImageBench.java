@@ -90,7 +90,7 @@ public final class ImageBench {
         }
         Path mount = Files.createDirectory(work.resolve("huge"));
         String kernel = "huge=within_size"; // by the size of a write since Linux 6.14; before, a file that grows has none
-        call("mount", "-t", "tmpfs", "-o", kernel + ",size=" + 2L * RANKS * mebibytes + "m", "udckpt-image-bench", mount.toString());
+        call("mount", "-t", "tmpfs", "-o", kernel + ",size=" + 3L * RANKS * mebibytes + "m", "udckpt-image-bench", mount.toString());
         try {
             memory("tmpfs with " + kernel, Files.createDirectory(mount.resolve("images")));
         } finally {
@@ -110,6 +110,7 @@ public final class ImageBench {
             for (String integrity : List.of("xxh3", "sha256")) {
                 List<Double> ours = new ArrayList<>();
                 List<Double> device = new ArrayList<>();
+                List<Double> agent = new ArrayList<>();
                 try (Resident job = job(RANKS, mebibytes, "noise", "small", shared.resolve("images"), "--integrity", integrity)) {
                     job.checkpoint();
                     for (int i = 0; i < REPEATS; i++) {
@@ -117,11 +118,12 @@ public final class ImageBench {
                         device.add(((long) RANKS * mebibytes << 20) / 1e9 / written.cpuSeconds());
                         Taken taken = job.checkpoint();
                         ours.add(taken.bytes() / 1e9 / taken.cpuSeconds());
+                        agent.add(taken.agentSeconds());
                         remove(shared.resolve("images"));
                     }
                 }
-                System.out.printf("memory, %s, %d x %d MiB, %s: %.2f GB/s and core of processor (%s), fio's write(2) %.2f (%s): ratio %.2f%n", what, RANKS, mebibytes,
-                        integrity, median(ours), all(ours), median(device), all(device), median(ours) / median(device));
+                System.out.printf("memory, %s, %d x %d MiB, %s: %.2f GB/s and core of processor (%s; %.2f s of it the agent's), fio's write(2) %.2f (%s): ratio %.2f%n", what, RANKS, mebibytes,
+                        integrity, median(ours), all(ours), median(agent), median(device), all(device), median(ours) / median(device));
             }
         } finally {
             remove(shared);

@@ -28,8 +28,8 @@ final class Resident implements AutoCloseable {
     private final Command run;
     private final String name = "image-bench-" + ProcessHandle.current().pid();
 
-    /** What one checkpoint took. @param cpuSeconds of the agent and the snapshots; @param endMicroseconds by CLOCK_MONOTONIC, when it was durable */
-    record Taken(long bytes, long storedBytes, double writeSeconds, double stopMs, double cpuSeconds, long endMicroseconds) {
+    /** What one checkpoint took. @param cpuSeconds of the agent and the snapshots; @param agentSeconds of these the agent's; @param endMicroseconds by CLOCK_MONOTONIC, when it was durable */
+    record Taken(long bytes, long storedBytes, double writeSeconds, double stopMs, double cpuSeconds, double agentSeconds, long endMicroseconds) {
         /** GB/s of memory. */
         double rate() {
             return bytes / 1e9 / writeSeconds;
@@ -57,18 +57,18 @@ final class Resident implements AutoCloseable {
 
     /** Takes a checkpoint and returns when it is durable. */
     Taken checkpoint() throws IOException, InterruptedException {
-        double before = writersCpuSeconds();
+        double before = writersCpuSeconds(), agentBefore = cpuSeconds(agentPid(), OWN);
         try (Command command = udckpt.start(line -> { }, List.of("checkpoint", name))) {
             command.awaitSuccess(WRITE);
         }
         long end = System.nanoTime() / 1000;
-        double cpu = writersCpuSeconds() - before;
+        double cpu = writersCpuSeconds() - before, agent = cpuSeconds(agentPid(), OWN) - agentBefore;
         JsonNode last = null;
         for (JsonNode one : JSON.readTree(String.join("\n", udckpt.call("list", images.toString(), "--json"))).path("checkpoints")) {
             last = one;
         }
         return new Taken(last.path("bytes").asLong(), last.path("stored_bytes").asLong(), last.path("write_ms").asDouble() / 1e3,
-                last.path("stop_ms").path("max").asDouble(), cpu, end);
+                last.path("stop_ms").path("max").asDouble(), cpu, agent, end);
     }
 
     /** The lines that a busy process has printed. */
