@@ -82,6 +82,17 @@ class SlurmHostsTest {
         }
     }
 
+    /** By hand, with the last node of the allocation as a spare: the lead is where salloc is, which has none of the nodes. */
+    @Test
+    void sallocAndASpareNode() throws Exception {
+        try (SlurmJob job = new SlurmJob(cluster, RANKS)) {
+            String said = job.salloc(List.of("--nodes=3", "--ntasks=3"), "--spares", "1", "--restart-on-failure", "1");
+            assertTrue(said.contains("where srun starts its agents: n1:1,n2:1"), said);
+            assertTrue(said.contains(job.answer()), said);
+            cluster.await("the end of its agents", () -> ranks().isEmpty());
+        }
+    }
+
     /** Three tasks: Slurm fills one node, and so does udckpt, also in the next turn. */
     @Test
     void unevenTasksStayAsSlurmHasThem() throws Exception {

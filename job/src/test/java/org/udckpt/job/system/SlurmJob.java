@@ -67,20 +67,42 @@ final class SlurmJob implements AutoCloseable {
         submit(options, List.of("--wrap", "udckpt run -n " + wanted + " -- " + String.join(" ", program("brake"))));
     }
 
+    /** {@code salloc ... udckpt run -n RANKS OPTIONS}, to its end; what it printed. */
+    String salloc(List<String> allocation, String... options) throws Exception {
+        List<String> words = new ArrayList<>(List.of("salloc"));
+        words.addAll(allocation);
+        words.addAll(List.of("udckpt", "run", "-n", Integer.toString(ranks)));
+        words.addAll(List.of(options));
+        words.add("--");
+        words.addAll(program("no-brake"));
+        String said = cluster.slurm(prepared(words));
+        good = true;
+        return said;
+    }
+
+    /** The last line of an undisturbed one. */
+    String answer() throws Exception {
+        return undisturbed(ranks).getLast();
+    }
+
     private void submit(String[] options, List<String> script) throws Exception {
         List<String> words = new ArrayList<>(List.of("sbatch", "--parsable", "--ntasks=" + ranks, "--output=out", "--error=err"));
         words.addAll(List.of(options));
         words.addAll(script);
-        ProcessBuilder sbatch = new ProcessBuilder(words).directory(directory.toFile());
-        sbatch.environment().put("PATH", ROOT + ":" + System.getenv("PATH"));
-        sbatch.environment().put("UDCKPT_NO_BUILD", "1");
-        sbatch.environment().put("UDCKPT_RUNTIME", directory.resolve("run").toString());
-        sbatch.environment().put("UDCKPT_INTERVAL", "5s");
-        sbatch.environment().putAll(cluster.environment());
-        String said = cluster.slurm(sbatch);
+        String said = cluster.slurm(prepared(words));
         assertTrue(said.matches("\\d+"), said);
         id = said;
         cluster.await("the program's output", () -> lines() > EARLY_LINES || List.of("FAILED", "COMPLETED").contains(field("JobState")));
+    }
+
+    private ProcessBuilder prepared(List<String> words) {
+        ProcessBuilder command = new ProcessBuilder(words).directory(directory.toFile());
+        command.environment().put("PATH", ROOT + ":" + System.getenv("PATH"));
+        command.environment().put("UDCKPT_NO_BUILD", "1");
+        command.environment().put("UDCKPT_RUNTIME", directory.resolve("run").toString());
+        command.environment().put("UDCKPT_INTERVAL", "5s");
+        command.environment().putAll(cluster.environment());
+        return command;
     }
 
     String field(String name) throws IOException {
@@ -167,12 +189,11 @@ final class SlurmJob implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
-        if (id == null) {
-            return; // sbatch has refused it
+        if (id != null) { // else sbatch has refused it, or salloc has ended
+            slurm("scancel");
+            cluster.await("the job's end", () -> cluster.slurm("squeue", "-h", "-j", id).isEmpty());
+            cluster.awaitNodes();
         }
-        slurm("scancel");
-        cluster.await("the job's end", () -> cluster.slurm("squeue", "-h", "-j", id).isEmpty());
-        cluster.awaitNodes();
         if (good) {
             remove(directory);
         }
