@@ -38,7 +38,6 @@ final class Delivery implements AutoCloseable {
                 })
                 .proxyDetector(target -> null)
                 .disableRetry()
-                .idleTimeout(limits.idle().toMillis(), TimeUnit.MILLISECONDS)
                 .maxInboundMessageSize(limits.frameBytes())
                 .intercept(JobToken.attach(context.credential()))
                 .build();

@@ -198,7 +198,7 @@ public final class Endpoint implements Links, AutoCloseable {
         if (to == context.node() || to < 0 || to >= nodes) {
             throw new IllegalArgumentException("node " + context.node() + " sends to node " + to);
         }
-        Peer peer = peers.computeIfAbsent(to, node -> Peer.of(context, node, addresses.get(node)));
+        Peer peer = peers.computeIfAbsent(to, node -> new Peer(context, node, addresses.get(node)));
         if (closed) { // looked at now, so that close() has either seen the new one or is seen here
             peer.end();
             throw new IllegalStateException("the endpoint of node " + context.node() + " is closed");

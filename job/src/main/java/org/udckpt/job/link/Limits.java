@@ -24,10 +24,17 @@ import org.udckpt.job.tree.Timing;
 public record Limits(int strangers, int strangersOfOne, int connections, Duration handshake, int frameBytes, long tableBytes, long queueBytes,
         Duration messageCall, Duration tableCall, Duration firstPause, Duration longestPause, Duration idle) {
     private static final int MIB = 1 << 20;
+    private static final int IDLE_BEATS = 3;
 
     public static Limits usual() {
         return new Limits(256, 32, 8192, Duration.ofSeconds(10), 4 * MIB, 256L * MIB, 16L * MIB, Duration.ofNanos(Timing.USUAL.lease() / 3),
                 Duration.ofSeconds(60), Duration.ofMillis(50), Duration.ofSeconds(5), Duration.ofSeconds(60));
+    }
+
+    /** Between nodes of a tree: its neighbours hear of each other each beat, and all other connections are for a word or two. @param beat in nanoseconds */
+    public Limits ofTree(long beat) {
+        return new Limits(strangers, strangersOfOne, connections, handshake, frameBytes, tableBytes, queueBytes, messageCall, tableCall, firstPause, longestPause,
+                Duration.ofNanos(IDLE_BEATS * beat));
     }
 
     /** Of the lead, to which all nodes of the job are connected: as many more connections. */

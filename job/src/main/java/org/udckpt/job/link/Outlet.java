@@ -15,10 +15,12 @@ import org.udckpt.job.report.Messages;
  * repeated under its number, over new connections after growing pauses, until it is taken or refused for good or the outlet ends.
  */
 final class Outlet {
+    private static final SecureRandom LIVES = new SecureRandom();
+
     private final LinkContext context;
     private final int to;
     private final OutletQueue queue;
-    private final long life = new SecureRandom().nextLong();
+    private final long life = LIVES.nextLong();
     private final Thread shipping;
     private volatile InetSocketAddress address;
     private volatile boolean closed;
@@ -66,7 +68,7 @@ final class Outlet {
 
     private void ship() {
         try {
-            for (List<Parcel> shipment = queue.take(); !shipment.isEmpty(); shipment = queue.take()) {
+            for (List<Parcel> shipment = next(); !shipment.isEmpty(); shipment = next()) {
                 sequence++;
                 try {
                     ship(shipment);
@@ -80,6 +82,14 @@ final class Outlet {
         } finally {
             discard();
         }
+    }
+
+    /** Where nothing comes for long the connection is closed meanwhile, with all that belongs to it: a lead has tens of thousands of peers to which it has said a word. */
+    private List<Parcel> next() throws InterruptedException {
+        if (delivery != null && !queue.awaitParcel(context.limits().idle().toNanos())) {
+            discard();
+        }
+        return queue.take();
     }
 
     private void ship(List<Parcel> shipment) throws InterruptedException {

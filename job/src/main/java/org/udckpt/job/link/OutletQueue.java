@@ -71,6 +71,25 @@ final class OutletQueue {
         changed.signalAll();
     }
 
+    /** Waits for a parcel, or the end. False: neither came in this time, and the last shipment is not under way any more. */
+    boolean awaitParcel(long nanos) throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            underWay = 0;
+            changed.signalAll();
+            long left = nanos;
+            while (waiting.isEmpty() && !closed) {
+                if (left <= 0) {
+                    return false;
+                }
+                left = changed.awaitNanos(left);
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /**
      * The next shipment: one table, or the messages that wait, as many as are allowed in one. Waits for the first.
      *

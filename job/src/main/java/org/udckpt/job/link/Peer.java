@@ -1,40 +1,74 @@
 package org.udckpt.job.link;
 
 import java.net.InetSocketAddress;
+import java.util.List;
 
 /**
  * The ways to one node. Messages and tables have each their own queue and connection: a table takes up to a minute, and a sign of life that
- * waited behind it would come after its lease.
+ * waited behind it would come after its lease. That for tables is made when there is one: a lead has tens of thousands of peers that get none. Thread-safe.
  */
-record Peer(Outlet messages, Outlet tables) {
+final class Peer {
+    private final LinkContext context;
+    private final int node;
+    private final Outlet messages;
+    private Outlet tables;
+    private InetSocketAddress address;
+    private boolean ended;
+
     /** @param address null: not known yet */
-    static Peer of(LinkContext context, int node, InetSocketAddress address) {
-        return new Peer(new Outlet(context, node, address), new Outlet(context, node, address));
+    Peer(LinkContext context, int node, InetSocketAddress address) {
+        this.context = context;
+        this.node = node;
+        this.address = address;
+        this.messages = new Outlet(context, node, address);
     }
 
-    void reach(InetSocketAddress there) {
-        messages.reach(there);
-        tables.reach(there);
+    Outlet messages() {
+        return messages;
+    }
+
+    synchronized Outlet tables() {
+        if (tables == null) {
+            tables = new Outlet(context, node, address);
+            if (ended) {
+                tables.end();
+            }
+        }
+        return tables;
+    }
+
+    private synchronized List<Outlet> all() {
+        return tables == null ? List.of(messages) : List.of(messages, tables);
+    }
+
+    synchronized void reach(InetSocketAddress there) {
+        address = there;
+        all().forEach(outlet -> outlet.reach(there));
     }
 
     /** Waits until all has been taken. False: not until then. */
     boolean awaitEmpty(long nanos) throws InterruptedException {
         long end = System.nanoTime() + nanos;
-        return messages.awaitEmpty(nanos) & tables.awaitEmpty(end - System.nanoTime());
+        boolean empty = true;
+        for (Outlet outlet : all()) {
+            empty &= outlet.awaitEmpty(end - System.nanoTime());
+        }
+        return empty;
     }
 
     /** Returns at once; what was not taken is dropped, and tables fail. */
-    void end() {
-        messages.end();
-        tables.end();
+    synchronized void end() {
+        ended = true;
+        all().forEach(Outlet::end);
     }
 
     void join() throws InterruptedException {
-        messages.join();
-        tables.join();
+        for (Outlet outlet : all()) {
+            outlet.join();
+        }
     }
 
     boolean hasEnded() {
-        return messages.hasEnded() && tables.hasEnded();
+        return all().stream().allMatch(Outlet::hasEnded);
     }
 }

@@ -40,7 +40,7 @@ public final class LeadNodes implements AutoCloseable {
     private LeadNodes(NodeJob job, int life, Timing timing, InetSocketAddress bind, JobCredential credential, LeadPart part) throws IOException {
         this.job = job;
         this.part = part;
-        endpoint = new Endpoint(0, job.nodes(), bind, credential, loop, Limits.usual().ofLead(job.nodes()));
+        endpoint = new Endpoint(0, job.nodes(), bind, credential, loop, Limits.usual().ofLead(job.nodes()).ofTree(timing.beat()));
         rendezvous = new Rendezvous(job, endpoint);
         NoRanks ranks = new NoRanks(loop, part::counts);
         NodePart root = new NodePart(0, life, new Tree(job.nodes(), job.fanOut()), timing, Budgets.USUAL, endpoint, ranks, part, System.nanoTime());

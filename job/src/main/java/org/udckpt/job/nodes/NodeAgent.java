@@ -27,7 +27,9 @@ import sun.misc.SignalHandler;
 
 /** An agent's process, from its specification to its end: one node of the job's tree, with one unit of ranks. */
 public final class NodeAgent {
-    private static final Duration BETWEEN_HELLOS = Duration.ofSeconds(1), LAST_WORDS = Duration.ofSeconds(5);
+    /** Before hello is said a second time. Messages arrive, so that it hardly needs to be: the pauses double, for tens of thousands may wait for the last of them. */
+    private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration LAST_WORDS = Duration.ofSeconds(5);
     /** An exit code's part that says "by a signal", as a shell has it. */
     private static final int KILLED = 128;
     private static final Signal TERM = new Signal("TERM");
@@ -70,7 +72,7 @@ public final class NodeAgent {
     private int run(JobCredential credential, int unit, Settings settings, AgentPart.Maker maker) throws InterruptedException {
         NodeLoop loop = new NodeLoop(node);
         try (AgentPart ranks = maker.make(specification, unit, settings, end::complete)) {
-            Endpoint endpoint = new Endpoint(node, specification.job().nodes(), own, credential, loop, Limits.usual());
+            Endpoint endpoint = new Endpoint(node, specification.job().nodes(), own, credential, loop, Limits.usual().ofTree(specification.timing().beat()));
             try (endpoint; loop) {
                 NodePart part = new NodePart(node, specification.life(), specification.tree(), specification.timing(), Budgets.USUAL, endpoint, ranks, null, System.nanoTime());
                 part.whenLost(endpoint::forget);
@@ -92,10 +94,11 @@ public final class NodeAgent {
     private void introduce(Endpoint endpoint) throws InterruptedException, ExecutionException {
         byte[] hello = new Introduction.Hello(SpecificationText.VERSION, ProcessHandle.current().pid(), endpoint.address(), hostName()).encode();
         CompletableFuture<?> answered = CompletableFuture.anyOf(introduced, end);
-        for (long until = System.nanoTime() + specification.patience(); System.nanoTime() - until < 0; ) {
+        long until = System.nanoTime() + specification.patience();
+        for (long pause = FIRST_PAUSE.toNanos(); System.nanoTime() - until < 0; pause *= 2) {
             endpoint.send(0, hello);
             try {
-                answered.get(BETWEEN_HELLOS.toNanos(), TimeUnit.NANOSECONDS);
+                answered.get(Math.min(pause, Math.max(1, until - System.nanoTime())), TimeUnit.NANOSECONDS);
                 return;
             } catch (TimeoutException e) {
                 Messages.debugTrace("the lead has not answered yet", e);
