@@ -19,12 +19,14 @@ restore_free_memory() {
     fi
 }
 
-# Takes MIB of memory once, so that they have come from the host; prints seconds of processor time for a GiB of new memory, then and now.
+# Takes MIB of memory once (less where /dev/shm has less room), so that they have come from the host; prints seconds of processor time for a GiB of new memory, then and now.
 new_memory() {
-    local file first second
+    local file first second room
+    room=$(($(df --output=avail /dev/shm | tail -1) / 1024 * 3 / 4))
+    set -- $(($1 < room ? $1 : room))
     file=$(mktemp /dev/shm/udckpt-new-memory.XXXXXX)
-    first=$(fill "$file" "$1")
-    second=$(fill "$file" "$1")
+    first=$(fill "$file" "$1") || first="?"
+    second=$(fill "$file" "$1") || second="?"
     rm -f "$file"
     echo "$first s of processor time for a GiB of new memory, then $second"
 }
@@ -32,5 +34,5 @@ new_memory() {
 fill() {
     local TIMEFORMAT='%U %S'
     : >"$1"
-    { time head -c "$2"M /dev/zero >"$1"; } 2>&1 | awk -v mib="$2" '{ printf "%.2f", ($1 + $2) * 1024 / mib }'
+    { time head -c "$2"M /dev/zero >"$1"; } 2>&1 | tail -1 | awk -v mib="$2" '{ printf "%.2f", ($1 + $2) * 1024 / mib }'
 }

@@ -29,6 +29,24 @@ final class Device {
         return fio(directory, bytes, "--ioengine=psync", "--fallocate=none"); // else its memory is taken before the clock begins
     }
 
+    /** A file of a GiB, for {@link #reads}. */
+    static Path fileToRead(Path directory) throws IOException, InterruptedException {
+        Path file = directory.resolve("fio.reads");
+        try (Command command = Command.start(directory, Map.of(), line -> { }, List.of("fio", "--name=file", "--filename=" + file, "--size=1g", "--rw=write", "--bs=1M", "--direct=1", "--end_fsync=1"))) {
+            command.awaitSuccess(LIMIT);
+        }
+        return file;
+    }
+
+    /** MB/s of reads of 64 KiB at places of chance, past the page cache, two at a time. */
+    static double reads(Path file, int seconds) throws IOException, InterruptedException {
+        List<String> words = List.of("fio", "--name=reads", "--filename=" + file, "--size=1g", "--rw=randread", "--bs=64k", "--direct=1", "--ioengine=io_uring", "--iodepth=2", "--time_based",
+                "--runtime=" + seconds, "--output-format=json");
+        try (Command command = Command.start(file.getParent(), Map.of(), line -> { }, words)) {
+            return new ObjectMapper().readTree(String.join("\n", command.awaitSuccess(LIMIT))).path("jobs").get(0).path("read").path("bw_bytes").asDouble() / 1e6;
+        }
+    }
+
     private static Written fio(Path directory, long bytes, String... options) throws IOException, InterruptedException {
         Path file = directory.resolve("fio.data");
         List<String> words = new java.util.ArrayList<>(List.of("fio", "--name=image", "--filename=" + file, "--size=" + bytes, "--rw=write", "--bs=1M",

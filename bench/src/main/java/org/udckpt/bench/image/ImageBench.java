@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.udckpt.bench.Command;
+import org.udckpt.bench.DemoFailure;
 import org.udckpt.bench.image.Resident.Shape;
 import org.udckpt.bench.image.Resident.Taken;
 
@@ -57,7 +58,8 @@ public final class ImageBench {
             case "stops" -> stops();
             case "beside" -> new Beside(root, work, mebibytes, pairs).measure(new String[0]);
             case "courtesy" -> new Beside(root, work, mebibytes, pairs).measure(new String[] {"--io-idle"}, new String[] {"--max-rate", "300M"});
-            default -> throw new IllegalArgumentException("not one of disk, memory, compress, encrypt, stops, beside, courtesy: " + what);
+            case "reads" -> new BesideReads(root, work, mebibytes).measure(new String[0], new String[] {"--io-idle"}, new String[] {"--max-rate", "300M"});
+            default -> throw new IllegalArgumentException("not one of disk, memory, compress, encrypt, stops, beside, courtesy, reads: " + what);
         }
     }
 
@@ -90,11 +92,27 @@ public final class ImageBench {
         }
         Path mount = Files.createDirectory(work.resolve("huge"));
         String kernel = "huge=within_size"; // by the size of a write since Linux 6.14; before, a file that grows has none
-        call("mount", "-t", "tmpfs", "-o", kernel + ",size=" + 3L * RANKS * mebibytes + "m", "udckpt-image-bench", mount.toString());
+        try {
+            call("mount", "-t", "tmpfs", "-o", kernel + ",size=" + 3L * RANKS * mebibytes + "m", "udckpt-image-bench", mount.toString());
+        } catch (DemoFailure refused) {
+            System.out.println("memory, tmpfs with " + kernel + ": not measured: " + refused.getMessage().lines().findFirst().orElse(""));
+            return;
+        }
+        Thread atEnd = new Thread(() -> unmount(mount)); // also by a signal
+        Runtime.getRuntime().addShutdownHook(atEnd);
         try {
             memory("tmpfs with " + kernel, Files.createDirectory(mount.resolve("images")));
         } finally {
-            call("umount", mount.toString());
+            Runtime.getRuntime().removeShutdownHook(atEnd);
+            unmount(mount);
+        }
+    }
+
+    private static void unmount(Path mount) {
+        try {
+            new ProcessBuilder("umount", "-l", mount.toString()).inheritIO().start().waitFor();
+        } catch (IOException | InterruptedException e) {
+            System.err.println("bench/image: " + mount + " may still be mounted: " + e);
         }
     }
 

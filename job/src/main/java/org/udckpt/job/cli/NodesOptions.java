@@ -73,6 +73,7 @@ final class NodesOptions {
             refuse("--start-timeout", startTimeout);
             refuse("--lead-address", leadAddress);
             refuse("--lease", lease);
+            refuse("--spares", spares);
             return Optional.empty();
         }
         int wanted = fanOut == null ? Tree.USUAL_FAN_OUT : fanOut;

@@ -106,7 +106,6 @@ final class RestartCommand implements Callable<Integer> {
         Tiers.of(settings);
         if (several.isPresent()) {
             DeviceChoice.read(settings); // what is on other hosts they know
-            placement.setSparesAside(settings);
         } else {
             DeviceChoice.resolve(settings);
         }
@@ -118,6 +117,10 @@ final class RestartCommand implements Callable<Integer> {
         }
         Installation installation = Installation.find(settings);
         Optional<HostLayout> room = slurm.map(nodes -> Spares.aside(settings, nodes.tasks()));
+        if (several.isPresent()) {
+            placement.setSparesAside(settings);
+            Spares.names(settings);
+        }
         Placer place = slurm.isPresent() ? (units, ties) -> InAllocation.place("srun", room.get(), units, ties) : placement;
         return several.isPresent() ? several(settings, installation, several.get(), location, place, relocation) : alone(settings, installation, location, relocation);
     }

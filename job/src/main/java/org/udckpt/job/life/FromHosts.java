@@ -41,10 +41,10 @@ public final class FromHosts {
     private static ImageLocation bring(Settings settings, NodesRequest nodes, Tiers tiers, ImageLocation location, boolean named) throws InterruptedException {
         try {
             copy(settings, nodes, tiers, location);
-            return onSlow(settings, tiers, location.entry().id()).filter(copy -> copy.entry().manifest().equals(location.entry().manifest()))
+            return onSlow(settings, tiers, location.entry(), location.entry().id()).filter(copy -> copy.entry().manifest().equals(location.entry().manifest()))
                     .orElseThrow(() -> new Failure(ExitCode.INTERNAL, "the copy in " + tiers.slow().path() + " is not there"));
         } catch (Failure failure) {
-            Optional<ImageLocation> before = onSlow(settings, tiers, Long.MAX_VALUE);
+            Optional<ImageLocation> before = onSlow(settings, tiers, location.entry(), Long.MAX_VALUE);
             String what = location.entry().name() + " is on its hosts only, and cannot be had from them: " + failure.getMessage();
             if (named || before.isEmpty()) {
                 throw new Failure(failure.code(), what + before.map(other -> "; " + other.entry().directory() + " can be restarted").orElse(""), failure);
@@ -54,11 +54,13 @@ public final class FromHosts {
         }
     }
 
-    /** The newest complete one on slow that is not newer. */
-    private static Optional<ImageLocation> onSlow(Settings settings, Tiers tiers, long newest) {
+    /** The newest complete one of the same job on slow that is not newer. */
+    private static Optional<ImageLocation> onSlow(Settings settings, Tiers tiers, Catalogue.Entry of, long newest) {
+        String job = of.manifest().labels().getOrDefault(Draining.JOB, "");
         ImageKey key = Keys.user(settings);
         return ImageLocation.list(tiers, key).stream().filter(entry -> entry.id() <= newest && entry.completeIn(tiers.slow()))
                 .flatMap(entry -> entry.places().stream()).filter(place -> place.tier().equals(tiers.slow())).map(TieredCatalogue.Place::entry)
+                .filter(entry -> entry.manifest().labels().getOrDefault(Draining.JOB, "").equals(job))
                 .map(entry -> new ImageLocation(entry.directory().getParent(), entry)).reduce((_, later) -> later);
     }
 

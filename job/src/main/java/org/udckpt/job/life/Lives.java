@@ -165,7 +165,7 @@ public final class Lives {
 
     /** The job's complete checkpoints, oldest first; those that are new get their age. */
     private List<ImageLocation> complete() {
-        List<ImageLocation> complete = own.complete();
+        List<ImageLocation> complete = own.complete(name);
         for (ImageLocation location : complete) {
             points.computeIfAbsent(location.entry().id(), id -> new FailureStreak.Point(id, ageAt(location.entry().manifest().takenAt())));
         }

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
+import java.util.function.BiPredicate;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.TieredCatalogue;
 import org.udckpt.image.key.ImageKey;
@@ -19,9 +19,9 @@ import org.udckpt.job.store.Tiers;
 final class OwnCheckpoints {
     private final Settings settings;
     private final Path directory;
-    private final Predicate<Catalogue.Entry> own;
+    private final BiPredicate<Catalogue.Entry, String> own;
 
-    private OwnCheckpoints(Settings settings, Path directory, Predicate<Catalogue.Entry> own) {
+    private OwnCheckpoints(Settings settings, Path directory, BiPredicate<Catalogue.Entry, String> own) {
         this.settings = settings;
         this.directory = directory;
         this.own = own;
@@ -30,15 +30,19 @@ final class OwnCheckpoints {
     /** Those that are taken from now on. */
     static OwnCheckpoints fromNow(Settings settings, Path directory) {
         long before = latest(settings, directory);
-        return new OwnCheckpoints(settings, directory, entry -> entry.id() > before);
+        return new OwnCheckpoints(settings, directory, (entry, job) -> entry.id() > before && isOf(entry, job));
     }
 
     /** Those that are taken from now on, and the one that the job is restarted from, and older ones of the same job. */
     static OwnCheckpoints from(Settings settings, ImageLocation location) {
         Path directory = Draining.directory(settings, location.parent());
         long before = latest(settings, directory);
-        return new OwnCheckpoints(settings, directory, entry -> entry.id() > before
+        return new OwnCheckpoints(settings, directory, (entry, job) -> entry.id() > before && isOf(entry, job)
                 || entry.id() <= location.entry().id() && job(entry).equals(job(location.entry())));
+    }
+
+    private static boolean isOf(Catalogue.Entry entry, String job) {
+        return entry.manifest().labels().getOrDefault(Draining.JOB, "").equals(job);
     }
 
     /** What names the job in the labels of its checkpoints. */
@@ -59,12 +63,12 @@ final class OwnCheckpoints {
         }
     }
 
-    /** Oldest first; each where it is read fastest. None that only its hosts have: the life that took it has tried to copy it. */
-    List<ImageLocation> complete() {
+    /** Oldest first; each where it is read fastest. @param job the name under which it takes checkpoints: others may take theirs in the same place meanwhile. None that only its hosts have: the life that took it has tried to copy it. */
+    List<ImageLocation> complete(String job) {
         ImageKey key = Keys.user(settings);
         return Tiers.of(settings).map(tiers -> ImageLocation.list(tiers, key).stream().flatMap(entry -> entry.complete().stream()).map(TieredCatalogue.Place::entry).toList())
                 .orElseGet(() -> Files.isDirectory(directory) ? ImageLocation.list(directory, key) : List.of()).stream()
-                .filter(entry -> entry.state() == Catalogue.State.COMPLETE && !entry.onHosts() && own.test(entry))
+                .filter(entry -> entry.state() == Catalogue.State.COMPLETE && !entry.onHosts() && own.test(entry, job))
                 .map(entry -> new ImageLocation(entry.directory().getParent(), entry)).toList();
     }
 }

@@ -102,10 +102,15 @@ public final class LeadNodes implements AutoCloseable {
         return commands;
     }
 
+    /** How long it may take until the lead has told each node a word, in nanoseconds: by a new connection to each. */
+    static long toldAll(NodeJob job) {
+        return A_HANDSHAKE.multipliedBy(job.nodes()).toNanos();
+    }
+
     private void await(Duration patience) throws InterruptedException {
         try {
             rendezvous.complete().get(patience.toNanos(), TimeUnit.NANOSECONDS);
-            loop.execute(now -> node.part().member().allHaveCome(now));
+            loop.execute(now -> node.part().member().allHaveCome(toldAll(job), now));
         } catch (ExecutionException e) {
             throw Failure.of("starting the job's agents", e);
         } catch (TimeoutException e) {
@@ -174,7 +179,7 @@ public final class LeadNodes implements AutoCloseable {
         boolean told = rendezvous.missing().isEmpty();
         rendezvous.farewell(reason);
         try {
-            endpoint.flush(LAST_WORDS.plus(A_HANDSHAKE.multipliedBy(job.nodes())));
+            endpoint.flush(LAST_WORDS.plusNanos(toldAll(job)));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

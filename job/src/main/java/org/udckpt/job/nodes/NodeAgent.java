@@ -118,7 +118,7 @@ public final class NodeAgent {
             case Introduction.Roster(int all, Map<Integer, InetSocketAddress> nodes) -> {
                 nodes.forEach((other, address) -> reach(endpoint, other, address));
                 if (roster.size() == all) {
-                    part.member().allHaveCome(now);
+                    part.member().allHaveCome(LeadNodes.toldAll(specification.job()), now);
                     introduced.complete(null);
                 }
             }

@@ -25,7 +25,11 @@ public final class Spares {
             return hosts;
         }
         List<String> all = Arrays.asList(hosts.split(",", -1));
+        boolean asked = settings.value(Option.SPARES).origin().startsWith("--");
         int left = all.size() - Integer.parseInt(text);
+        if (left < 1 && !asked) { // a file's, for all jobs: as many as this one can have
+            left = 1;
+        }
         if (left < 1) {
             throw new Failure(ExitCode.USAGE, settings.value(Option.SPARES).origin() + " " + text + ": of " + all.size() + (all.size() == 1 ? " host" : " hosts") + " ("
                     + hosts + ") none is left for ranks; give more hosts, or fewer spares");

@@ -37,6 +37,7 @@ public final class Drain implements AutoCloseable {
     /** It did in this life. Before, nothing goes: the job may still be reading the memory of an older one. */
     private boolean prunes;
     private boolean closing;
+    private volatile boolean waitedFor;
     private volatile boolean givenUp;
     private volatile DrainState state = DrainState.IDLE;
     private long overtaken;
@@ -216,11 +217,11 @@ public final class Drain implements AutoCloseable {
     @Override
     public void close() throws InterruptedException {
         synchronized (this) {
-            if (closing) {
-                return; // it was waited for
+            if (waitedFor) {
+                return;
             }
+            asked |= !closing && !givenUp && !state.problem().isEmpty(); // no checkpoint comes any more at which it would be tried again
             closing = true;
-            asked |= !givenUp && !state.problem().isEmpty(); // no checkpoint comes any more at which it would be tried again
             notifyAll();
         }
         if (!thread.join(BRIEFLY)) {
@@ -235,5 +236,6 @@ public final class Drain implements AutoCloseable {
                 }
             }
         }
+        waitedFor = true;
     }
 }

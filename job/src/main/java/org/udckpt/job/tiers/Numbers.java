@@ -42,7 +42,7 @@ final class Numbers {
             long given = there ? new Catalogue(tiers.slow().path(), key).latest() : 0;
             if (given > 0) {
                 makeParent();
-                fast.raise(given);
+                raise(fast, given);
             }
             // A new job has neither; but where fast has numbers and slow is not there, it may be away.
             if (there || Files.notExists(tiers.slow().path()) && fast.latest() == 0) {
@@ -50,6 +50,14 @@ final class Numbers {
             }
         } finally {
             asked.countDown();
+        }
+    }
+
+    private void raise(Catalogue fast, long given) throws IOException {
+        try {
+            fast.raise(given);
+        } catch (IOException e) {
+            throw new IOException("numbers on " + tiers.fast().path() + ": " + e.getMessage(), e);
         }
     }
 

@@ -120,13 +120,16 @@ public final class Member {
     }
 
     /**
-     * All nodes are there and know of each other: who is not heard of within two leases from now is lost, and need not be waited for as long as starting may take. (One
-     * lease for the way to each other, which may still have to be made.)
+     * All nodes are there and are being told of each other: who is not heard of within {@code longest} and two leases from now is lost, and need not be waited for as long as
+     * starting may take. (One lease for the way to each other, which may still have to be made.)
+     *
+     * @param longest until all have been told, in nanoseconds
      */
-    public void allHaveCome(long now) {
-        children.values().forEach(child -> child.heardAtLatest(now + timing.lease()));
+    public void allHaveCome(long longest, long now) {
+        long due = now + longest + timing.lease();
+        children.values().forEach(child -> child.heardAtLatest(due));
         if (parent != null) {
-            parent.heardAtLatest(now + timing.lease());
+            parent.heardAtLatest(due);
         }
     }
 

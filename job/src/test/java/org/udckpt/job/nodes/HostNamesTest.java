@@ -15,5 +15,6 @@ class HostNamesTest {
         assertFalse(HostNames.areOfOthers(List.of("127.0.0.1", "localhost")));
         assertFalse(HostNames.areOfOthers(List.of("192.0.2.1", "no-such-host.invalid")), "a slip of the pen is nobody to be called by ssh");
         assertFalse(HostNames.areOfOthers(List.of("a.invalid", "b.invalid")));
+        assertFalse(HostNames.areOfOthers(List.of("0", "1")), "no addresses");
     }
 }

@@ -27,6 +27,7 @@ import org.udckpt.job.store.Keys;
  */
 final class RunningJob implements AutoCloseable {
     static final int RANKS = 2;
+    private static final double LONGEST_STOP_MS = 2000; // on two processors that everything else wants, too
     private static final int AWAIT_SECONDS = 60;
 
     final Path directory;
@@ -162,8 +163,10 @@ final class RunningJob implements AutoCloseable {
         }
     }
 
-    /** The ranks are there, none has a stopped thread, and no snapshot is. */
+    /** The ranks are there, none has a stopped thread, and no snapshot is; nor has any stood still for long, whatever became of its checkpoints. */
     void assertUnhurt(int ranks) throws Exception {
+        double longest = status().at("/checkpoints/stop_ms/max").asDouble(); // a few milliseconds, on a machine that has nothing else to do
+        assertTrue(longest < LONGEST_STOP_MS, () -> "a rank stood still for " + longest + " ms\n" + text());
         await("the end of the snapshots", () -> RankProcesses.of(runtime()).size() == ranks);
         for (long pid : RankProcesses.of(runtime())) {
             String states = RankProcesses.states(pid);

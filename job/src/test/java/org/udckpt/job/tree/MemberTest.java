@@ -246,11 +246,11 @@ class MemberTest {
         part.member = new Member(0, 7, new Tree(3, 2), new Timing(TIMING.beat(), lease, start), (to, message) -> { }, part, 0);
         part.member.onTimer(start / 2);
         assertEquals(Set.of(), lost);
-        part.member.allHaveCome(start / 2);
+        part.member.allHaveCome(0, start / 2);
         part.member.onMessage(1, new Message(Message.Kind.BEAT_UP, 7, 0, 0, new Message.Beat(false, new int[0]).encode()).encode(), start / 2 + lease + lease / 2);
         part.member.onTimer(start / 2 + 2 * lease);
         assertEquals(Set.of(), lost);
-        part.member.allHaveCome(start / 2 + 2 * lease); // said again, which gives nobody more time
+        part.member.allHaveCome(0, start / 2 + 2 * lease); // said again, which gives nobody more time
         part.member.onTimer(start / 2 + 2 * lease + TIMING.beat());
         assertEquals(Set.of(2), lost);
         part.member.onTimer(start / 2 + 3 * lease);
