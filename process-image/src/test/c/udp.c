@@ -96,7 +96,9 @@ int main(int argc, char **argv) {
   MUST(!setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second));
   while (!feature_finishing()) {
     word = word * 6364136223846793005u + 1;
-    if (send(client, &word, 8, 0) == 8 && recv(client, &answer, 8, 0) == 8 && answer == ~word) heard++;
+    int sent = send(client, &word, 8, 0) == 8;
+    do answer = 0; while (sent && recv(client, &answer, 8, 0) == 8 && answer != ~word); /* one to an earlier question that was given up came late */
+    if (sent && answer == ~word) heard++;
     else lost++; /* as datagrams may be */
   }
   CHECK(heard > 0 && lost <= heard + 5, "%lu answers, %lu lost", heard, lost);

@@ -57,7 +57,7 @@ class RepeatedCheckpointTest {
     void heldBack() throws Exception {
         try (RunningJob job = RunningJob.ballast(16, "--max-rate", "16M", "--io-idle", "--buffer", "4M")) {
             job.checkpoint(false, false, _ -> { });
-            assertEquals("write", job.status().path("state").asText(), job::text);
+            job.await("the write", () -> job.status().path("state").asText().equals("write")); // just after the job goes on
             job.assertUnhurt(RunningJob.RANKS);
             assertTrue(job.images().getFirst().manifest().writeNanos() > 1_500_000_000L, () -> job.text());
             job.finish();
