@@ -58,8 +58,9 @@ public final class ImageBench {
             case "stops" -> stops();
             case "beside" -> new Beside(root, work, mebibytes, pairs).measure(new String[0]);
             case "courtesy" -> new Beside(root, work, mebibytes, pairs).measure(new String[] {"--io-idle"}, new String[] {"--max-rate", "300M"});
+            case "incremental" -> incremental();
             case "reads" -> new BesideReads(root, work, mebibytes).measure(new String[0], new String[] {"--io-idle"}, new String[] {"--max-rate", "300M"});
-            default -> throw new IllegalArgumentException("not one of disk, memory, compress, encrypt, stops, beside, courtesy, reads: " + what);
+            default -> throw new IllegalArgumentException("not one of disk, memory, compress, encrypt, stops, beside, courtesy, reads, incremental: " + what);
         }
     }
 
@@ -183,6 +184,28 @@ public final class ImageBench {
         }
         System.out.printf("encrypt, %d x %d MiB: first %.2f GB/s, then %.2f GB/s (%s)%n", RANKS, mebibytes / 4, ours.getFirst(),
                 median(ours.subList(1, ours.size())), all(ours));
+        remove(images);
+    }
+
+    /** What a checkpoint costs of a job that has changed next to nothing since the one before it. */
+    private void incremental() throws IOException, InterruptedException {
+        Path images = work.resolve("images");
+        List<Double> seconds = new ArrayList<>();
+        List<Double> cpu = new ArrayList<>();
+        Taken full;
+        Taken last = null;
+        try (Resident job = job(RANKS, mebibytes, "noise", "small", images, "--full-every", "100")) {
+            job.checkpoint(); // a young JVM's
+            remove(images);
+            full = job.checkpoint(); // its base is gone
+            for (int i = 0; i < REPEATS; i++) {
+                last = job.checkpoint();
+                seconds.add(last.writeSeconds());
+                cpu.add(last.cpuSeconds());
+            }
+        }
+        System.out.printf("incremental, %d x %d MiB that nobody writes: %.2f s (%s) and %.2f s of processor time for %.1f MiB, in place of %.2f s and %.2f s for %.0f MiB%n", RANKS, mebibytes, median(seconds),
+                all(seconds), median(cpu), last.storedBytes() / 1048576.0, full.writeSeconds(), full.cpuSeconds(), full.storedBytes() / 1048576.0);
         remove(images);
     }
 

@@ -3,6 +3,7 @@ package org.udckpt.image.read;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,11 +35,20 @@ final class BlockFiles implements Closeable {
             for (Manifest.FileEntry entry : entries) {
                 Path file = image.directory().resolve(entry.name());
                 files.add(image.io().place(file));
-                stripes.add(image.io().open(file));
+                stripes.add(open(file));
             }
         } catch (IOException | RuntimeException | Error e) {
             close();
             throw e;
+        }
+    }
+
+    /** Its length was looked at before: it has been removed since, as by another process that prunes. */
+    private StorageIo.Input open(Path file) throws IOException {
+        try {
+            return image.io().open(file);
+        } catch (NoSuchFileException e) {
+            throw new ImageError.Missing(file, "is not there any more" + image.advice());
         }
     }
 
