@@ -1,7 +1,7 @@
 /* What a snapshot does: it writes its own memory to the image. The bytes are looked at where they are, and pass the processor
  * once, instead of first being copied to the agent through /proc/PID/mem.
  *
- * The capture starts udckpt_snapshot_writer_1 in a snapshot that stands still (SnapshotWriter.java): one thread, all signals
+ * The capture starts udckpt_snapshot_writer_2 in a snapshot that stands still (SnapshotWriter.java): one thread, all signals
  * blocked, no descriptors but those that it is given, a stack of its own. Nothing here takes a lock or memory of the C library,
  * whose state is that of a process stopped anywhere. It ends by being killed. */
 #include <stddef.h>
@@ -12,7 +12,10 @@ void *memcpy(void *to, const void *from, size_t length) __asm__("udckpt_snapshot
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define OPENSSL_SUPPRESS_DEPRECATED /* of the plain functions of one hash, which need neither memory nor locks */
+#define OPENSSL_SUPPRESS_DEPRECATED /* of the plain functions of one hash and one cipher, which need no locks */
+#include <openssl/aes.h>
+#include <openssl/crypto.h>
+#include <openssl/modes.h>
 #include <openssl/sha.h>
 
 #include "udckpt_layout.h"
@@ -22,6 +25,7 @@ void *memcpy(void *to, const void *from, size_t length) __asm__("udckpt_snapshot
 #include <linux/futex.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 /* So much is hashed, and then written, that it is still in the processor's second-level cache. */
@@ -30,10 +34,10 @@ enum { PAGE = 4096, PIECE = 32 * PAGE };
 /* Of most pages one word is looked at, which is in no cache, and neither is its translation: so many bytes ahead they are asked for. */
 enum { AHEAD = 8 * PAGE };
 
-static long system_call(long number, long a, long b, long c, long d) {
+static long system_call(long number, long a, long b, long c, long d, long e, long f) {
     register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = 0;
-    register long r9 __asm__("r9") = 0;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
     long result;
     __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
     return result;
@@ -80,7 +84,7 @@ static void look(struct udckpt_snapshot_order *order) {
 /* All of it, or an errno in the order. */
 static int put(struct udckpt_snapshot_order *order, const void *from, size_t length) {
     while (length > 0) {
-        long n = system_call(SYS_pwrite64, order->file, (long)from, (long)length, (long)(order->offset + order->written));
+        long n = system_call(SYS_pwrite64, order->file, (long)from, (long)length, (long)(order->offset + order->written), 0, 0);
         if (n == -EINTR) { /* of a file system in user space, after a SIGSTOP, which nobody can block */
             continue;
         }
@@ -95,14 +99,77 @@ static int put(struct udckpt_snapshot_order *order, const void *from, size_t len
     return 1;
 }
 
+/* Of a file of small pages (tmpfs without huge=) a page at a time costs more to get than to fill. So it is asked for many at once: one byte in
+ * each 2 MiB, which the kernel then joins to a huge page (MADV_COLLAPSE, Linux 6.1), whatever the mount says. Where that fails
+ * pages are small as before: what is there of the file is zeros, which are written over or cut off. */
+enum { HUGE = 2 << 20, COLLAPSE = 25 /* MADV_COLLAPSE; not in all headers */ };
+
+static int make_room(int file, uint64_t from, uint64_t to) {
+    size_t length = to - from;
+    long space = system_call(SYS_mmap, 0, (long)(length + HUGE), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space < 0 && space > -4096) {
+        return 0;
+    }
+    long at = (space + HUGE - 1) & -(long)HUGE;
+    int made = 1;
+    for (uint64_t block = from; made && block < to; block += HUGE) {
+        made = system_call(SYS_pwrite64, file, (long)"", 1, (long)block, 0, 0) == 1;
+    }
+    made = made && system_call(SYS_mmap, at, (long)length, PROT_READ, MAP_SHARED | MAP_FIXED, file, (long)from) == at
+           && system_call(SYS_madvise, at, (long)length, COLLAPSE, 0, 0, 0) == 0;
+    system_call(SYS_munmap, space, (long)(length + HUGE), 0, 0, 0, 0);
+    return made;
+}
+
+/* What libcrypto asks for one context of GMAC for each writer, and nobody gives back. */
+static _Alignas(64) char pool[1 << 16];
+static size_t pool_used;
+
+static void *from_pool(size_t length, const char *file, int line) {
+    (void)file, (void)line;
+    size_t whole = (length + 63) & ~(size_t)63;
+    size_t at = __atomic_fetch_add(&pool_used, whole, __ATOMIC_RELAXED);
+    return at + whole <= sizeof pool ? pool + at : NULL;
+}
+
+static void *no_other(void *old, size_t length, const char *file, int line) {
+    (void)old, (void)length, (void)file, (void)line;
+    return NULL;
+}
+
+static void keep(void *old, const char *file, int line) { (void)old, (void)file, (void)line; }
+
+/* One thread's. */
+struct writer {
+    AES_KEY key;
+    GCM128_CONTEXT *gcm;
+    int roomless; /* huge pages are not to be had */
+};
+
+static void begin_tag(struct writer *writer, const struct udckpt_snapshot_order *order) {
+    AES_set_encrypt_key(order->key, 8 * UDCKPT_ORDER_KEY_BYTES, &writer->key);
+    CRYPTO_gcm128_init(writer->gcm, &writer->key, (block128_f)AES_encrypt);
+    CRYPTO_gcm128_setiv(writer->gcm, order->nonce, UDCKPT_ORDER_NONCE_BYTES);
+}
+
 /* A direct write pins the pages that it reads from, and to pin a page that the job shares is to copy it for the snapshot; so
  * they go through a buffer that nobody shares. */
-static void append(struct udckpt_snapshot_order *order, char *buffer) {
+static void append(struct udckpt_snapshot_order *order, char *buffer, struct writer *writer) {
     XXH3_state_t hash;
     SHA256_CTX digest;
     size_t gathered = 0;
     XXH3_64bits_reset(&hash);
     SHA256_Init(&digest);
+    if (order->wants_tag) {
+        if (writer->gcm == NULL) {
+            order->error = ENOMEM;
+            return;
+        }
+        begin_tag(writer, order);
+    }
+    if (order->room_to > order->room_from && !writer->roomless) {
+        writer->roomless = !make_room((int)order->file, order->room_from, order->room_to);
+    }
     for (unsigned i = 0; i < order->runs; i++) {
         const struct udckpt_snapshot_run *run = runs_of(order) + i;
         for (uint64_t at = 0; at < run->length; at += PIECE) {
@@ -116,6 +183,9 @@ static void append(struct udckpt_snapshot_order *order, char *buffer) {
             if (order->wants_digest) {
                 SHA256_Update(&digest, from, length);
             }
+            if (order->wants_tag) {
+                CRYPTO_gcm128_aad(writer->gcm, (const unsigned char *)from, length);
+            }
             if (order->operation == UDCKPT_ORDER_APPEND && !put(order, from, length)) {
                 return;
             }
@@ -125,6 +195,9 @@ static void append(struct udckpt_snapshot_order *order, char *buffer) {
         order->hash = XXH3_64bits_digest(&hash);
         if (order->wants_digest) {
             SHA256_Final(order->digest, &digest);
+        }
+        if (order->wants_tag) {
+            CRYPTO_gcm128_tag(writer->gcm, order->tag, UDCKPT_ORDER_TAG_BYTES);
         }
     }
 }
@@ -155,23 +228,27 @@ static void look_at_processor(void) {
 
 /* Carries out one order after the other. buffer: UDCKPT_ORDER_PAGES pages, aligned to one. Found by its name,
  * which changes with the orders: a job may have another version's library. */
-__attribute__((visibility("default"), noreturn)) void udckpt_snapshot_writer_1(struct udckpt_snapshot_order *order, char *buffer);
+__attribute__((visibility("default"), noreturn)) void udckpt_snapshot_writer_2(struct udckpt_snapshot_order *order, char *buffer);
 
-void udckpt_snapshot_writer_1(struct udckpt_snapshot_order *order, char *buffer) {
+void udckpt_snapshot_writer_2(struct udckpt_snapshot_order *order, char *buffer) {
     take_all_keys();
     look_at_processor();
+    CRYPTO_set_mem_functions(from_pool, no_other, keep); /* of this library's own libcrypto; all writers say the same */
+    struct writer writer = {.roomless = 0};
+    AES_set_encrypt_key((const unsigned char[UDCKPT_ORDER_KEY_BYTES]){0}, 8 * UDCKPT_ORDER_KEY_BYTES, &writer.key); /* it is used at once */
+    writer.gcm = CRYPTO_gcm128_new(&writer.key, (block128_f)AES_encrypt);
     for (uint32_t last = 0;; last++) {
         while (__atomic_load_n(&order->asked, __ATOMIC_ACQUIRE) == last) {
-            system_call(SYS_futex, (long)&order->asked, FUTEX_WAIT, last, 0);
+            system_call(SYS_futex, (long)&order->asked, FUTEX_WAIT, last, 0, 0, 0);
         }
         order->error = 0;
         order->written = 0;
         if (order->operation == UDCKPT_ORDER_LOOK) {
             look(order);
         } else {
-            append(order, buffer);
+            append(order, buffer, &writer);
         }
         __atomic_store_n(&order->done, last + 1, __ATOMIC_RELEASE);
-        system_call(SYS_futex, (long)&order->done, FUTEX_WAKE, 1, 0);
+        system_call(SYS_futex, (long)&order->done, FUTEX_WAKE, 1, 0, 0, 0);
     }
 }

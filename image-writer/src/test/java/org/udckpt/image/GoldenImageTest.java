@@ -30,7 +30,7 @@ import org.udckpt.image.write.WriterOptions;
 /**
  * Images as each version of the format was first written, kept in the resources: whatever changes, they must stay readable, or
  * the format's version must. {@link #main} makes those of the present version: a whole one, one that holds what changed since,
- * compressed, and an encrypted one.
+ * compressed, an encrypted one, and one with digests.
  */
 @Timeout(90)
 class GoldenImageTest {
@@ -62,7 +62,7 @@ class GoldenImageTest {
     }
 
     @ParameterizedTest(name = "version {0}, checkpoint {1}")
-    @CsvSource({"1, 1", "2, 1", "2, 2", "2, 3"})
+    @CsvSource({"1, 1", "2, 1", "2, 2", "2, 3", "3, 1", "3, 2", "3, 3", "3, 4"})
     void everyVersionIsStillRead(int version, int checkpoint) throws Exception {
         try (CheckpointReader reader = CheckpointReader.open(golden(version, checkpoint), Images.SECRET_KEY)) {
             reader.verify((_, _) -> { });
@@ -109,8 +109,9 @@ class GoldenImageTest {
     public static void main(String[] args) throws IOException {
         WriterOptions options = Images.options().withStripes(1).withForm(ImageForm.PLAIN.withIncremental(true));
         History first = write(Path.of(args[0]), options, null, 1);
-        write(Path.of(args[0]), options.withForm(ImageForm.PLAIN.withZstdLevel(3)), first, 2);
+        write(Path.of(args[0]), options.withForm(ImageForm.PLAIN.withIncremental(true).withZstdLevel(3)), first, 2);
         write(Path.of(args[0]), Images.encrypted().withStripes(1), null, 3);
+        write(Path.of(args[0]), options.withForm(ImageForm.PLAIN.withIntegrity(Manifest.Integrity.SHA256)), null, 4);
     }
 
     private static History write(Path parent, WriterOptions options, History previous, int checkpoint) throws IOException {

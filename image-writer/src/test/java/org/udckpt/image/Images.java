@@ -51,7 +51,7 @@ public final class Images {
     /** As {@link #options}, compressed, encrypted, checked as chance has it; all that it writes can be read with {@link #SECRET_KEY}. */
     static WriterOptions randomOptions(Random random) {
         WriterOptions options = WriterOptions.of(random.nextBoolean() ? KEY : SECRET_KEY).withBufferBytes(4 << 20);
-        Manifest.Integrity integrity = random.nextBoolean() ? Manifest.Integrity.SHA256 : Manifest.Integrity.XXH3;
+        Manifest.Integrity integrity = Manifest.Integrity.values()[random.nextInt(3)];
         return options.withStripes(1 + random.nextInt(3)).withDirect(random.nextBoolean())
                 .withForm(new ImageForm(integrity, random.nextInt(3), random.nextBoolean()));
     }

@@ -221,7 +221,7 @@ class PartTest {
     void aNodeThatSeesAnotherDirectoryIsToldApart() throws Exception {
         Peer peer = new Peer(1, new Random(3));
         try (CheckpointWriter writer = CheckpointWriter.create(temp.resolve("c"), Images.options())) {
-            PartOrder elsewhere = new PartOrder(temp.resolve("other").resolve(writer.name()), 0, null);
+            PartOrder elsewhere = new PartOrder(temp.resolve("other").resolve(writer.name()), 0, Images.KEY.id(), Manifest.Integrity.XXH3, null, null);
             String message = assertThrows(ImageError.Missing.class, () -> peer.write(elsewhere.encode(), Images.options())).getMessage();
             assertTrue(message.contains("not to be seen on host 1"), message);
 

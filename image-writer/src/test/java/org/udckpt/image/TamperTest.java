@@ -31,7 +31,8 @@ import org.udckpt.image.write.WriterOptions;
 @EnumSource
 class TamperTest {
     enum Form {
-        PLAIN(Images.options()), COMPRESSED(Images.options().withForm(ImageForm.PLAIN.withZstdLevel(1))), ENCRYPTED(Images.encrypted()),
+        PLAIN(Images.options()), HASHED(Images.options().withForm(ImageForm.PLAIN.withIntegrity(Manifest.Integrity.SHA256))),
+        COMPRESSED(Images.options().withForm(ImageForm.PLAIN.withZstdLevel(1))), ENCRYPTED(Images.encrypted()),
         COMPRESSED_AND_ENCRYPTED(Images.encrypted().withForm(ImageForm.PLAIN.withZstdLevel(1))), NO_DIGESTS(Images.options().withForm(new ImageForm(Manifest.Integrity.XXH3, 1, false)));
 
         private final WriterOptions options;
@@ -100,8 +101,8 @@ class TamperTest {
     void everyBlockIsUnderADigestOrATag() throws Exception {
         try (CheckpointReader reader = CheckpointReader.open(target, Images.SECRET_KEY)) {
             for (Block block : reader.table("blocks", Block.class)) {
-                assertEquals(form == Form.PLAIN || form == Form.COMPRESSED, block.digest() != null);
-                assertEquals(form == Form.ENCRYPTED || form == Form.COMPRESSED_AND_ENCRYPTED, block.seal() != null);
+                assertEquals(form == Form.HASHED, block.digest() != null);
+                assertEquals(form != Form.HASHED && form != Form.NO_DIGESTS, block.seal() != null);
             }
         }
     }
@@ -185,11 +186,11 @@ class TamperTest {
     void otherVersionsAreToldApart() throws Exception {
         Path manifest = target.resolve("manifest");
         String text = Files.readString(manifest, StandardCharsets.US_ASCII);
-        Files.writeString(manifest, text.replaceFirst("udckpt-image 2", "udckpt-image 3"));
+        Files.writeString(manifest, text.replaceFirst("udckpt-image 3", "udckpt-image 4"));
         assertThrows(ImageError.TooNew.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
-        Files.writeString(manifest, text.replaceFirst("udckpt-image 2", "udckpt-image 0"));
+        Files.writeString(manifest, text.replaceFirst("udckpt-image 3", "udckpt-image 0"));
         assertThrows(ImageError.TooOld.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
-        Files.writeString(manifest, text.replaceFirst("udckpt-image 2", "udckpt-image 02"));
+        Files.writeString(manifest, text.replaceFirst("udckpt-image 3", "udckpt-image 02"));
         assertThrows(ImageError.Corrupt.class, () -> CheckpointReader.open(target, Images.SECRET_KEY));
     }
 }

@@ -45,7 +45,7 @@ public final class ImageBench {
 
     private void measure(String what) throws IOException, InterruptedException {
         switch (what) {
-            case "disk" -> disk("sha256");
+            case "disk" -> disk("gmac");
             case "memory" -> {
                 memory("/dev/shm", Files.createTempDirectory(Path.of("/dev/shm"), "image-bench"));
                 hugeMemory();
@@ -126,7 +126,7 @@ public final class ImageBench {
     /** @param shared an empty directory, which is removed */
     private void memory(String what, Path shared) throws IOException, InterruptedException {
         try {
-            for (String integrity : List.of("xxh3", "sha256")) {
+            for (String integrity : List.of("xxh3", "gmac", "sha256")) {
                 List<Double> ours = new ArrayList<>();
                 List<Double> device = new ArrayList<>();
                 List<Double> agent = new ArrayList<>();

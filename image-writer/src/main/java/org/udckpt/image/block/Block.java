@@ -11,8 +11,8 @@ import org.udckpt.image.Range;
  * @param packed   bytes after packing; {@code length} for {@link Codec#RAW}, else fewer
  * @param codec    how they are packed
  * @param checksum XXH3-64 (seed 0) of the {@link #stored} bytes as they are before encryption; a frame has one of the plain bytes
- * @param digest   SHA-256 of the {@link #stored} bytes; null in images with integrity XXH3, and in encrypted ones
- * @param seal     in encrypted images: 12 bytes of nonce, 16 of tag (AES-256-GCM of the stored bytes); else null
+ * @param digest   SHA-256 of the {@link #stored} bytes; null but in images with integrity SHA256 that are not encrypted
+ * @param seal     12 bytes of nonce, 16 of tag: AES-256-GCM of the stored bytes in encrypted images, AES-256-GMAC in others with integrity GMAC; else null
  */
 public record Block(int stripe, long offset, int length, int packed, Codec codec, long checksum, byte[] digest, byte[] seal) {
     /** Plain bytes of the largest block that is written or accepted. */

@@ -50,12 +50,20 @@ final class AesGcm {
         }
     }
 
-    /** @throws IOException saying what to install, where libcrypto is not there */
-    static void require() throws IOException {
+    /** Whether there is a libcrypto. */
+    static boolean there() {
         try (Arena trial = Arena.ofConfined()) {
             SymbolLookup.libraryLookup(NAME, trial);
+            return true;
         } catch (IllegalArgumentException e) {
-            throw new IOException("encryption needs OpenSSL's " + NAME + " (Debian: apt install libssl3)", e);
+            return false;
+        }
+    }
+
+    /** @throws IOException saying what to install, where libcrypto is not there */
+    static void require() throws IOException {
+        if (!there()) {
+            throw new IOException("encryption needs OpenSSL's " + NAME + " (Debian: apt install libssl3)");
         }
     }
 
@@ -75,9 +83,16 @@ final class AesGcm {
     void encrypt(MemorySegment bytes, int length, byte[] seal) {
         begin(seal, 1);
         update(bytes, length);
-        check(invoke(Functions.FINAL, context, trailing, count), "EVP_CipherFinal_ex");
-        check(invoke(Functions.CONTROL, context, GET_TAG, ImageCipher.TAG_BYTES, tag), "EVP_CTRL_AEAD_GET_TAG");
-        MemorySegment.copy(tag, ValueLayout.JAVA_BYTE, 0, seal, ImageCipher.NONCE_BYTES, ImageCipher.TAG_BYTES);
+        end(seal);
+    }
+
+    /** Encrypts nothing: the first {@code length} bytes are additional data; {@code seal} holds the nonce and receives the tag behind it. */
+    void tag(MemorySegment bytes, int length, byte[] seal) {
+        begin(seal, 1);
+        if (length > 0) {
+            check(invoke(Functions.UPDATE, context, MemorySegment.NULL, count, bytes, length), "EVP_CipherUpdate");
+        }
+        end(seal);
     }
 
     /** Decrypts the first {@code length} bytes in place; false when they are not what was sealed, and they must not be used then. */
@@ -98,6 +113,12 @@ final class AesGcm {
         if (length > 0) {
             check(invoke(Functions.UPDATE, context, bytes, count, bytes, length), "EVP_CipherUpdate");
         }
+    }
+
+    private void end(byte[] seal) {
+        check(invoke(Functions.FINAL, context, trailing, count), "EVP_CipherFinal_ex");
+        check(invoke(Functions.CONTROL, context, GET_TAG, ImageCipher.TAG_BYTES, tag), "EVP_CTRL_AEAD_GET_TAG");
+        MemorySegment.copy(tag, ValueLayout.JAVA_BYTE, 0, seal, ImageCipher.NONCE_BYTES, ImageCipher.TAG_BYTES);
     }
 
     private static void check(Object result, String what) {

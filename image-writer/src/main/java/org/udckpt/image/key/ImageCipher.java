@@ -5,13 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.HexFormat;
-import java.util.concurrent.atomic.AtomicLong;
-import javax.crypto.KDF;
-import javax.crypto.spec.HKDFParameterSpec;
 import org.udckpt.image.Manifest;
 
 /**
@@ -22,17 +18,16 @@ import org.udckpt.image.Manifest;
 public final class ImageCipher {
     public static final String NAME = "AES-256-GCM";
     public static final int NONCE_BYTES = 12, TAG_BYTES = 16, SEAL_BYTES = NONCE_BYTES + TAG_BYTES;
-    private static final int SALT_BYTES = 32;
+    static final int SALT_BYTES = 32;
 
     private final Manifest.Encryption parameters;
     private final byte[] key;
-    private final int writer;
-    private final AtomicLong counter = new AtomicLong();
+    private final Nonces nonces;
 
     private ImageCipher(Manifest.Encryption parameters, byte[] key, int writer) {
         this.parameters = parameters;
         this.key = key;
-        this.writer = writer;
+        this.nonces = new Nonces(writer);
     }
 
     /** For a new checkpoint. */
@@ -63,21 +58,12 @@ public final class ImageCipher {
     }
 
     private static byte[] key(EncryptionSecret secret, byte[] salt) {
-        return derive(secret, salt, "udckpt image data", 32);
+        return KeyDerivation.derive(secret.bytes(), salt, "udckpt image data", 32);
     }
 
     /** Tells a wrong secret from a damaged image, and says nothing about the key: both are outputs of HKDF for different purposes. */
     private static String check(EncryptionSecret secret, byte[] salt) {
-        return hex(derive(secret, salt, "udckpt image check", 16));
-    }
-
-    private static byte[] derive(EncryptionSecret secret, byte[] salt, String purpose, int bytes) {
-        try {
-            return KDF.getInstance("HKDF-SHA256").deriveData(HKDFParameterSpec.ofExtract().addIKM(secret.bytes()).addSalt(salt)
-                    .thenExpand(purpose.getBytes(StandardCharsets.US_ASCII), bytes));
-        } catch (GeneralSecurityException e) {
-            throw new AssertionError("every JDK 25 has HKDF-SHA256", e);
-        }
+        return hex(KeyDerivation.derive(secret.bytes(), salt, "udckpt image check", 16));
     }
 
     private static String hex(byte[] bytes) {
@@ -112,19 +98,21 @@ public final class ImageCipher {
         }
     }
 
-    public final class Worker {
+    public final class Worker implements BlockSealer {
         private final AesGcm aes = new AesGcm(key);
 
         private Worker() { }
 
         /** Encrypts the first {@code length} bytes in place; nonce and tag are returned. */
+        @Override
         public byte[] seal(MemorySegment bytes, int length) {
-            byte[] seal = ByteBuffer.allocate(SEAL_BYTES).putInt(0, writer).putLong(NONCE_BYTES - Long.BYTES, counter.getAndIncrement()).array();
+            byte[] seal = nonces.nextSeal();
             aes.encrypt(bytes, length, seal);
             return seal;
         }
 
         /** Decrypts the first {@code length} bytes in place; false when they are not what was sealed, and they must not be used then. */
+        @Override
         public boolean open(MemorySegment bytes, int length, byte[] seal) {
             return aes.decrypt(bytes, length, seal);
         }

@@ -119,6 +119,11 @@ public final class ImageKey {
         }
     }
 
+    /** Another key, for one purpose: HKDF-SHA256 (RFC 5869) of this one. */
+    byte[] derive(byte[] salt, String purpose, int bytes) {
+        return KeyDerivation.derive(secret, salt, purpose, bytes);
+    }
+
     public static byte[] sha256(byte[] message) {
         return newSha256().digest(message);
     }

@@ -34,6 +34,8 @@ public final class ManifestParser {
     private static final Pattern CHECK = Pattern.compile("[0-9a-f]{32}");
     /** In the place of a file's name in errors. */
     static final Path REPORT = Path.of("(report of a node's part)");
+    /** The first version in which there is {@link Manifest.Integrity#GMAC}. */
+    private static final int FIRST_TAGGED = 3;
     private static final int MAC_LINE = "mac ".length() + 64 + 1;
 
     private final Path file;
@@ -150,16 +152,20 @@ public final class ManifestParser {
             Instant takenAt = Instant.parse(one("taken-at"));
             String architecture = ManifestText.decode(one("architecture"));
             Manifest.Integrity integrity = Manifest.Integrity.valueOf(one("integrity"));
+            String salt = at("salt") ? one("salt") : null;
             int ranks = Math.toIntExact(number("ranks"));
             long bytes = number("bytes");
             long stored = number("stored-bytes");
             long stopMax = number("stop-max-ns");
             long stopMedian = number("stop-median-ns");
             long write = number("write-ns");
-            Manifest manifest = new Manifest(version, id, takenAt, architecture, integrity, ranks, bytes, stored, stopMax, stopMedian,
+            Manifest manifest = new Manifest(version, id, takenAt, architecture, integrity, salt, ranks, bytes, stored, stopMax, stopMedian,
                     write, version == 1 ? null : encryption(), version == 1 ? List.of() : bases(id), labels(), nodes(), files(version));
             if (next != lines.size() - 1 || !lines.get(next).isEmpty()) {
                 throw corrupt("unexpected line '" + lines.get(next) + "'");
+            }
+            if (version < FIRST_TAGGED && integrity == Manifest.Integrity.GMAC || manifest.tagged() != (salt != null) || salt != null && !SHA256.matcher(salt).matches()) {
+                throw corrupt("integrity " + integrity + (salt == null ? " without" : " with") + " a salt, in version " + version);
             }
             return manifest;
         } catch (IllegalArgumentException | ArithmeticException | DateTimeException | IndexOutOfBoundsException e) {

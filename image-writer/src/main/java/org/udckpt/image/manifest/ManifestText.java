@@ -58,6 +58,9 @@ public final class ManifestText {
         line(text, "taken-at", m.takenAt());
         line(text, "architecture", encode(m.architecture()));
         line(text, "integrity", m.integrity());
+        if (m.salt() != null) {
+            line(text, "salt", m.salt());
+        }
         line(text, "ranks", m.ranks());
         line(text, "bytes", m.bytes());
         line(text, "stored-bytes", m.storedBytes());

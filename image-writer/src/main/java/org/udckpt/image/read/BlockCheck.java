@@ -55,11 +55,11 @@ final class BlockCheck {
     }
 
     private boolean protectedAsSaid(Block b) {
-        if (manifest.encryption() != null) {
+        if (manifest.encryption() != null || manifest.tagged()) {
             return b.digest() == null && b.seal() != null && b.seal().length == ImageCipher.SEAL_BYTES;
         }
         return b.seal() == null && switch (manifest.integrity()) {
-            case XXH3 -> b.digest() == null;
+            case XXH3, GMAC -> b.digest() == null;
             case SHA256 -> b.digest() != null && b.digest().length == Checksum.DIGEST_BYTES;
         };
     }

@@ -11,7 +11,6 @@ import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.block.Block;
-import org.udckpt.image.key.ImageCipher;
 import org.udckpt.image.manifest.ManifestText;
 import org.udckpt.image.storage.StorageIo;
 
@@ -56,10 +55,9 @@ final class BlockFiles implements Closeable {
         return blocks;
     }
 
-    /** For one thread; see {@link ImageFiles#cipher}. */
+    /** For one thread; see {@link ImageFiles#sealer}. */
     BlockReader reader() throws ImageError {
-        ImageCipher cipher = image.cipher();
-        return new BlockReader(image.manifest().integrity(), cipher == null ? null : cipher.worker());
+        return new BlockReader(image.manifest().integrity(), image.sealer());
     }
 
     /** Fills {@code into} with what is in the stripe file. */

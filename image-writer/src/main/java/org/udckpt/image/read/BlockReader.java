@@ -13,20 +13,20 @@ import org.udckpt.image.Range;
 import org.udckpt.image.block.Block;
 import org.udckpt.image.block.Checksum;
 import org.udckpt.image.block.Codec;
-import org.udckpt.image.key.ImageCipher;
+import org.udckpt.image.key.BlockSealer;
 
 /** Reads blocks, decrypts and unpacks them, and checks every byte. For one thread. */
 final class BlockReader {
     private final Checksum checksum;
-    private final ImageCipher.Worker cipher;
+    private final BlockSealer sealer;
     private final Arena arena = Arena.ofAuto();
     private MemorySegment stored;
     private MemorySegment plain;
 
-    /** @param cipher null when the blocks are not encrypted */
-    BlockReader(Manifest.Integrity integrity, ImageCipher.Worker cipher) {
-        this.checksum = new Checksum(cipher == null ? integrity : Manifest.Integrity.XXH3);
-        this.cipher = cipher;
+    /** @param sealer null when the blocks are not sealed */
+    BlockReader(Manifest.Integrity integrity, BlockSealer sealer) {
+        this.checksum = new Checksum(sealer == null ? integrity : Manifest.Integrity.XXH3);
+        this.sealer = sealer;
     }
 
     /**
@@ -52,7 +52,7 @@ final class BlockReader {
     /** Reads and decrypts the stored bytes: nothing looks into them before it is known that they are those that were written. */
     private void load(BlockFiles files, Block block, MemorySegment to, Supplier<String> whose) throws IOException {
         files.stored(block, to.asByteBuffer());
-        if (cipher != null && !cipher.open(to, block.stored(), block.seal())) {
+        if (sealer != null && !sealer.open(to, block.stored(), block.seal())) {
             throw files.damaged(block, whose.get(), "authentication tag mismatch");
         }
         if (checksum.compute(to, block.stored()) != block.checksum()) {

@@ -12,6 +12,8 @@ import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.block.Block;
 import org.udckpt.image.block.Chunk;
+import org.udckpt.image.key.BlockSealer;
+import org.udckpt.image.key.BlockTags;
 import org.udckpt.image.key.ImageCipher;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.manifest.ManifestFile;
@@ -28,6 +30,7 @@ final class ImageFiles {
     private final Manifest manifest;
     private final Predicate<String> wanted;
     private volatile ImageCipher cipher;
+    private volatile BlockTags tags;
 
     private ImageFiles(Path directory, ImageKey key, StorageIo io, Manifest manifest, Predicate<String> wanted) {
         this.directory = directory;
@@ -80,6 +83,18 @@ final class ImageFiles {
         }
         cipher = right;
         return right;
+    }
+
+    /** What opens this checkpoint's blocks, for one thread; null when they are not sealed. See {@link #cipher}. */
+    BlockSealer sealer() throws ImageError {
+        ImageCipher decrypting = cipher();
+        if (decrypting != null) {
+            return decrypting.worker();
+        }
+        if (manifest.tagged() && tags == null) {
+            tags = BlockTags.of(manifest.salt(), key, 0);
+        }
+        return tags == null ? null : tags.worker();
     }
 
     /** The entry of a table's file; null when there is no such table. */

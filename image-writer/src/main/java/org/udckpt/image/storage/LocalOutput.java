@@ -10,11 +10,13 @@ final class LocalOutput implements StorageIo.Output {
     private final Path file;
     private final FileChannel channel;
     private final boolean direct;
+    private final boolean smallPages;
 
-    LocalOutput(Path file, FileChannel channel, boolean direct) {
+    LocalOutput(Path file, FileChannel channel, boolean direct, boolean smallPages) {
         this.file = file;
         this.channel = channel;
         this.direct = direct;
+        this.smallPages = smallPages;
     }
 
     @Override
@@ -25,6 +27,20 @@ final class LocalOutput implements StorageIo.Output {
     @Override
     public Path path() {
         return file;
+    }
+
+    @Override
+    public boolean smallPages() {
+        return smallPages;
+    }
+
+    @Override
+    public void cut(long length) throws IOException {
+        try {
+            channel.truncate(length);
+        } catch (IOException e) {
+            throw Errno.named(file, length, e);
+        }
     }
 
     @Override

@@ -66,10 +66,10 @@ public final class LocalStorage implements StorageIo {
             throw Errno.named(file, 0, e);
         }
         if (past == null) {
-            return new LocalOutput(file, plain, false);
+            return new LocalOutput(file, plain, false, onTmpfs(file));
         }
         plain.close();
-        return new LocalOutput(file, past, true);
+        return new LocalOutput(file, past, true, false);
     }
 
     /**
@@ -77,13 +77,22 @@ public final class LocalStorage implements StorageIo {
      * page cache (tmpfs, which takes it since Linux 6.6).
      */
     static FileChannel openDirect(Path file, StandardOpenOption how) throws IOException {
-        if (blockSize(file) > Range.PAGE || Files.getFileStore(file).type().equals("tmpfs")) {
+        if (blockSize(file) > Range.PAGE || onTmpfs(file)) {
             return null;
         }
         try {
             return FileChannel.open(file, how, ExtendedOpenOption.DIRECT, LinkOption.NOFOLLOW_LINKS);
         } catch (FileSystemException | UnsupportedOperationException e) {
             return null;
+        }
+    }
+
+    /** False where it can not be told, as in {@link #blockSize}. */
+    private static boolean onTmpfs(Path file) {
+        try {
+            return Files.getFileStore(file).type().equals("tmpfs");
+        } catch (IOException e) {
+            return false;
         }
     }
 

@@ -59,6 +59,16 @@ public interface StorageIo {
             return null;
         }
 
+        /** Whether its pages in memory are small unless they are asked for by madvise(2): those of a tmpfs. Then {@link #cut} is there, too. */
+        default boolean smallPages() {
+            return false;
+        }
+
+        /** Takes away what is behind so many bytes. */
+        default void cut(long length) throws IOException {
+            throw new UnsupportedOperationException("cut");
+        }
+
         /** Appends the remaining bytes of {@code buffers[0..count)} and leaves them consumed. */
         void append(ByteBuffer[] buffers, int count) throws IOException;
 

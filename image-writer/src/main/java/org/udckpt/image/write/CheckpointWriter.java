@@ -20,6 +20,7 @@ import org.udckpt.image.directory.CheckpointIds;
 import org.udckpt.image.directory.CheckpointRemoval;
 import org.udckpt.image.directory.Publication;
 import org.udckpt.image.directory.WriterLease;
+import org.udckpt.image.key.BlockTags;
 import org.udckpt.image.key.EncryptionSecret;
 import org.udckpt.image.key.ImageCipher;
 import org.udckpt.image.manifest.HostParts;
@@ -69,7 +70,9 @@ public final class CheckpointWriter implements Closeable {
 
     private CheckpointWriter(Path directory, WriterOptions options, History previous) {
         EncryptionSecret secret = options.key().encryption();
-        this.target = new WriteTarget(directory, ImageNames.id(directory).orElseThrow(), options.storage(), secret == null ? null : ImageCipher.fresh(secret));
+        boolean tagged = secret == null && options.form().integrity() == Manifest.Integrity.GMAC;
+        this.target = new WriteTarget(directory, ImageNames.id(directory).orElseThrow(), options.storage(), secret == null ? null : ImageCipher.fresh(secret),
+                tagged ? BlockTags.fresh(options.key()) : null);
         this.options = options;
         this.previous = previous;
     }
@@ -137,7 +140,7 @@ public final class CheckpointWriter implements Closeable {
             throw new IllegalArgumentException(parts + " parts are ordered");
         }
         ordered += parts;
-        return new PartOrder(target.directory(), previous == null ? 0 : previous.newest(), target.cipher() == null ? null : target.cipher().parameters());
+        return new PartOrder(target.directory(), previous == null ? 0 : previous.newest(), options.key().id(), options.form().integrity(), salt(), encryption());
     }
 
     /** As {@link #order(int)}, of parts that each node's host has for itself. */
@@ -242,11 +245,19 @@ public final class CheckpointWriter implements Closeable {
         StopTimes stops = ofNodes.isEmpty() ? StopTimes.of(phases) : StopTimes.ofStops(ofNodes);
         SortedSet<Long> bases = new TreeSet<>();
         reports.forEach(part -> bases.addAll(part.bases()));
-        return new Manifest(Manifest.VERSION, target.id(), info.takenAt(), info.architecture(), options.form().integrity(), info.ranks(),
+        return new Manifest(Manifest.VERSION, target.id(), info.takenAt(), info.architecture(), options.form().integrity(), salt(), info.ranks(),
                 reports.stream().mapToLong(PartReport::bytes).sum(), files.stream().mapToLong(Manifest.FileEntry::length).sum(),
-                stops.max(), stops.median(), writeNanos, target.cipher() == null ? null : target.cipher().parameters(),
+                stops.max(), stops.median(), writeNanos, encryption(),
                 bases.isEmpty() ? List.of() : previous.bases(bases), new TreeMap<>(info.labels()),
                 reports.stream().map(PartReport::node).toList(), files);
+    }
+
+    private String salt() {
+        return target.tags() == null ? null : target.tags().salt();
+    }
+
+    private Manifest.Encryption encryption() {
+        return target.cipher() == null ? null : target.cipher().parameters();
     }
 
     /** Returns its MAC. */

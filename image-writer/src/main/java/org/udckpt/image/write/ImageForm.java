@@ -7,15 +7,15 @@ import org.udckpt.image.key.ImageKey;
 /**
  * In which form the memory of a checkpoint is stored. Whether it is encrypted is the key's matter ({@link ImageKey#with}).
  *
- * @param integrity   what protects memory; {@link Manifest.Integrity#SHA256} costs about half a second of CPU per GiB
+ * @param integrity   what protects memory; {@link Manifest.Integrity#SHA256} costs about half a second of CPU per GiB, {@link Manifest.Integrity#GMAC} a fifth of that
  * @param zstdLevel   how hard to compress, 1 to 19; 0: not at all
  * @param incremental remember what was written ({@link CheckpointWriter#history}), 16 bytes a page, for the next checkpoint
  */
 public record ImageForm(Manifest.Integrity integrity, int zstdLevel, boolean incremental) {
     /** The hardest compression that is offered; above it zstd takes more memory than is worth it. */
     public static final int MOST_ZSTD_LEVEL = 19;
-    /** SHA-256, not compressed, not remembered. */
-    public static final ImageForm PLAIN = new ImageForm(Manifest.Integrity.SHA256, 0, false);
+    /** GMAC, not compressed, not remembered. */
+    public static final ImageForm PLAIN = new ImageForm(Manifest.Integrity.GMAC, 0, false);
 
     public ImageForm {
         Objects.requireNonNull(integrity, "integrity");

@@ -17,7 +17,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import org.udckpt.image.key.ImageCipher;
+import java.util.function.Supplier;
+import org.udckpt.image.key.BlockSealer;
 
 /**
  * Memory of a node's processes to its stripe files: readers fill slots of a ring, workers pack and checksum them,
@@ -44,8 +45,8 @@ final class MemoryPipeline implements Closeable {
     private final WriteMeter meter;
     private boolean closed;
 
-    /** @param cipher null when the checkpoint is not encrypted */
-    MemoryPipeline(int node, WriterOptions options, List<StripeFile> stripes, ImageCipher cipher, WriteOutcome outcome) throws IOException {
+    /** @param sealers make what seals blocks, one for each thread */
+    MemoryPipeline(int node, WriterOptions options, List<StripeFile> stripes, Supplier<BlockSealer> sealers, WriteOutcome outcome) throws IOException {
         this.outcome = outcome;
         meter = options.meter();
         ahead = new Semaphore(AHEAD * options.workers());
@@ -58,7 +59,7 @@ final class MemoryPipeline implements Closeable {
         disruptor.setDefaultExceptionHandler(new Failing());
         List<EventHandler<Slot>> handlers = new ArrayList<>();
         for (int i = 0; i < options.workers(); i++) {
-            packers.add(new Packer(options, cipher));
+            packers.add(new Packer(options, sealers.get()));
             handlers.add(packer(i, options.workers(), packers.get(i)));
         }
         List<EventHandler<Slot>> writers = new ArrayList<>();

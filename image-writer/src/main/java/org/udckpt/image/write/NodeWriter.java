@@ -103,13 +103,13 @@ public final class NodeWriter implements Closeable {
             selfWriter = selfWriter == null ? new SelfWriter(node.index(), options, selfWritersStripes(), outcome) : selfWriter;
             int writers = selfWriter.writers(expected);
             if (selfWriter.takes(self, writers)) {
-                return selfWriter.submit(new SelfWrittenMemory(process, ranges, self, options.form(), previousPages(process), writers));
+                return selfWriter.submit(new SelfWrittenMemory(process, ranges, self, options.form(), target.tags(), previousPages(process), writers));
             }
             declined = !selfWriter.used();
         }
         if (pipeline == null) {
             pipeline = new MemoryPipeline(node.index(), options, declined ? List.copyOf(stripes)
-                    : newStripes(Math.min(options.stripes(), MOST_STRIPES - stripes.size())), target.cipher(), outcome);
+                    : newStripes(Math.min(options.stripes(), MOST_STRIPES - stripes.size())), target::sealer, outcome);
         }
         return pipeline.submit(new MemoryJob(process, ranges, source, previousPages(process)));
     }

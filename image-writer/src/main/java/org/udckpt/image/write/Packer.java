@@ -8,20 +8,20 @@ import org.udckpt.image.Range;
 import org.udckpt.image.block.Block;
 import org.udckpt.image.block.Checksum;
 import org.udckpt.image.block.Codec;
-import org.udckpt.image.key.ImageCipher;
+import org.udckpt.image.key.BlockSealer;
 import org.udckpt.image.write.PageBuffers.PageBuffer;
 
-/** Makes blocks of what slots hold: selects, compresses, encrypts, computes checksums. For one thread. */
+/** Makes blocks of what slots hold: selects, compresses, seals, computes checksums. For one thread. */
 final class Packer implements Closeable {
     private final Checksum checksum;
     private final boolean incremental;
-    private final ImageCipher.Worker cipher;
+    private final BlockSealer sealer;
     private final ZstdCompressCtx zstd;
 
-    Packer(WriterOptions options, ImageCipher cipher) {
-        this.checksum = new Checksum(cipher == null ? options.form().integrity() : Manifest.Integrity.XXH3);
+    Packer(WriterOptions options, BlockSealer sealer) {
+        this.checksum = new Checksum(sealer == null ? options.form().integrity() : Manifest.Integrity.XXH3);
         this.incremental = options.form().incremental();
-        this.cipher = cipher == null ? null : cipher.worker();
+        this.sealer = sealer;
         this.zstd = options.form().zstdLevel() == 0 ? null : new ZstdCompressCtx().setLevel(options.form().zstdLevel()).setChecksum(true);
     }
 
@@ -46,7 +46,7 @@ final class Packer implements Closeable {
         int stored = Block.padded(bytes);
         long sum = checksum.compute(buffer.memory(), stored);
         byte[] digest = checksum.digest(buffer.memory(), stored);
-        return new Slot.Packed(bytes, codec, sum, digest, cipher == null ? null : cipher.seal(buffer.memory(), stored));
+        return new Slot.Packed(bytes, codec, sum, digest, sealer == null ? null : sealer.seal(buffer.memory(), stored));
     }
 
     /** How many bytes there are now in {@code to}, with zeros up to a whole page; 0 when that would not save a page. */

@@ -12,6 +12,7 @@ import org.udckpt.image.Manifest;
 import org.udckpt.image.directory.CheckpointRemoval;
 import org.udckpt.image.directory.PartDirectory;
 import org.udckpt.image.key.EncryptionSecret;
+import org.udckpt.image.key.BlockTags;
 import org.udckpt.image.key.ImageCipher;
 import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.manifest.PartReport;
@@ -53,7 +54,7 @@ public final class PartWriter implements Closeable {
      * @param options  as those of the checkpoint's writer
      * @param previous what an older checkpoint has of this node, or null; left alone if it is not the one that the order names
      * @throws ImageError.Missing when this node does not see the checkpoint's directory
-     * @throws ImageError.Locked  when it is to be encrypted with another key than this node has
+     * @throws ImageError.Locked  when it is to be sealed or encrypted with another key than this node has
      */
     public static PartWriter open(PartOrder order, int index, String host, WriterOptions options, PageHistory previous) throws IOException {
         try {
@@ -80,9 +81,15 @@ public final class PartWriter implements Closeable {
     }
 
     private static PartWriter begin(PartOrder order, HostParts parts, int index, String host, WriterOptions options, PageHistory previous) throws IOException {
+        if (!order.key().equals(options.key().id())) {
+            throw new ImageError.Locked(order.directory(), "is sealed with key " + order.key() + ", and this node's is " + options.key().id()
+                    + ": all hosts need the same key file (UDCKPT_KEY_FILE, else ~/.config/udckpt/key)");
+        }
         boolean based = previous != null && order.base() == previous.checkpoint() && options.form().incremental();
-        WriteTarget target = new WriteTarget(order.directory(), ImageNames.id(order.directory()).orElseThrow(), options.storage(), cipher(order, index, options));
-        return new PartWriter(target, parts, new Manifest.Node(index, host), options, based ? previous : null);
+        WriteTarget target = new WriteTarget(order.directory(), ImageNames.id(order.directory()).orElseThrow(), options.storage(), cipher(order, index, options),
+                order.salt() == null ? null : BlockTags.of(order.salt(), options.key(), index + 1));
+        WriterOptions asOrdered = options.withForm(options.form().withIntegrity(order.integrity())); // site files are each host's own
+        return new PartWriter(target, parts, new Manifest.Node(index, host), asOrdered, based ? previous : null);
     }
 
     private static ImageCipher cipher(PartOrder order, int index, WriterOptions options) throws ImageError {

@@ -35,11 +35,8 @@ public interface SelfWritingSource extends PageSource {
     /**
      * Appends the bytes of the runs, one after the other; parameters as in {@link #look}.
      *
-     * @param file   index in the list of {@link #ready}
-     * @param offset length of that file, at which the bytes go
-     * @param digest is filled with the SHA-256 (32 bytes) of the bytes, unless null
      * @return XXH3 (64 bits, no seed) of the bytes
      * @throws IOException with the system's text for what went wrong
      */
-    long append(int writer, int file, long offset, long[] runs, int count, byte[] digest) throws IOException;
+    long append(int writer, long[] runs, int count, AppendOrder order) throws IOException;
 }

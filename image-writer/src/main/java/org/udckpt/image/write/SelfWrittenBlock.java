@@ -8,6 +8,7 @@ import org.udckpt.image.Range;
 import org.udckpt.image.block.Block;
 import org.udckpt.image.block.Checksum;
 import org.udckpt.image.block.Codec;
+import org.udckpt.image.key.BlockTags;
 import org.udckpt.image.storage.Errno;
 
 /** Up to 1 MiB of pages that a writer of a process is at, block after block. For one thread. */
@@ -78,13 +79,17 @@ final class SelfWrittenBlock {
         long at = stripe.length();
         long[] hash = new long[1];
         byte[] digest = memory.form().integrity() == Manifest.Integrity.SHA256 ? new byte[Checksum.DIGEST_BYTES] : null;
+        BlockTags tags = memory.tags();
+        byte[] seal = tags == null ? null : tags.nextSeal();
+        long roomFrom = stripe.room();
+        AppendOrder order = new AppendOrder(file, at, roomFrom, stripe.roomFor(stored), digest, tags == null ? null : tags.key(), seal);
         stripe.append(stored, givenUp, output -> {
             try {
-                hash[0] = memory.source().append(writer, file, at, pieces, count, digest);
+                hash[0] = memory.source().append(writer, pieces, count, order);
             } catch (IOException e) {
                 throw Errno.named(stripe.path(), at, e);
             }
         });
-        return stripe.log().add(new Block(stripe.number(), at, (int) stored, (int) stored, Codec.RAW, hash[0], digest, null));
+        return stripe.log().add(new Block(stripe.number(), at, (int) stored, (int) stored, Codec.RAW, hash[0], digest, seal));
     }
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import org.udckpt.image.Range;
+import org.udckpt.image.key.BlockTags;
 
 /** One process that writes its memory by itself, with one or more writers. */
 final class SelfWrittenMemory {
@@ -15,6 +16,7 @@ final class SelfWrittenMemory {
     private final RangeCursor cursor;
     private final SelfWritingSource source;
     private final ImageForm form;
+    private final BlockTags tags;
     private final ProcessPages previous;
     private final int writers;
     private final AtomicInteger left;
@@ -26,15 +28,17 @@ final class SelfWrittenMemory {
 
     /**
      * @param form     of the checkpoint
+     * @param tags     of its blocks; null: they have none
      * @param previous what older checkpoints have of it; null: nothing
      * @param writers  that the source has
      */
-    SelfWrittenMemory(int process, List<Range> ranges, SelfWritingSource source, ImageForm form, ProcessPages previous, int writers) {
+    SelfWrittenMemory(int process, List<Range> ranges, SelfWritingSource source, ImageForm form, BlockTags tags, ProcessPages previous, int writers) {
         this.process = process;
         this.bytes = ranges.stream().mapToLong(Range::length).sum();
         this.cursor = new RangeCursor(ranges);
         this.source = source;
         this.form = form;
+        this.tags = tags;
         this.previous = previous;
         this.writers = writers;
         this.left = new AtomicInteger(writers);
@@ -58,6 +62,10 @@ final class SelfWrittenMemory {
 
     ImageForm form() {
         return form;
+    }
+
+    BlockTags tags() {
+        return tags;
     }
 
     ProcessPages previous() {

@@ -13,6 +13,8 @@ import org.udckpt.image.storage.StorageIo;
 
 /** One stripe file that is being written: what is in it, and how long that took. For one thread. */
 final class StripeFile implements Closeable {
+    /** So much is asked for at a time: a call for each 2 MiB alone costs more than it saves. */
+    private static final long ROOM = 16 << 20;
     private final int number;
     private final Path file;
     private final StorageIo.Output output;
@@ -21,6 +23,7 @@ final class StripeFile implements Closeable {
     private final Histogram latency = new Histogram(3);
     private boolean closed;
     private long length;
+    private long room;
 
     StripeFile(int number, Path file, StorageIo.Output output, StripeLog log, RateLimit rate) {
         this.number = number;
@@ -68,8 +71,24 @@ final class StripeFile implements Closeable {
         return log;
     }
 
+    /** Up to where the file system was asked for huge pages; the file may be as long as that. */
+    long room() {
+        return room;
+    }
+
+    /** Up to where it is to have huge pages when {@code bytes} more are appended; {@link #room} as before, where nothing is to be asked for. */
+    long roomFor(long bytes) {
+        if (output.smallPages() && length + bytes > room) {
+            room += (length + bytes - room + ROOM - 1) / ROOM * ROOM;
+        }
+        return room;
+    }
+
     /** Makes the file durable and checks that the file system agrees about its length. */
     Manifest.FileEntry finish(String blocksTable) throws IOException {
+        if (room > length) {
+            output.cut(length);
+        }
         output.sync();
         if (output.length() != length) {
             throw new ImageError.Corrupt(file, -1, output.length() + " bytes long after " + length + " were written");

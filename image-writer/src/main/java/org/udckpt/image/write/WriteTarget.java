@@ -6,6 +6,8 @@ import java.util.HexFormat;
 import java.util.List;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
+import org.udckpt.image.key.BlockSealer;
+import org.udckpt.image.key.BlockTags;
 import org.udckpt.image.key.ImageCipher;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.storage.SmallFiles;
@@ -16,8 +18,14 @@ import org.udckpt.image.table.RecordTable;
  * Where one checkpoint's files go, and in which form its tables do.
  *
  * @param cipher null when it is not encrypted
+ * @param tags   of blocks; null unless integrity is GMAC, and in an encrypted checkpoint
  */
-record WriteTarget(Path directory, long id, StorageIo storage, ImageCipher cipher) {
+record WriteTarget(Path directory, long id, StorageIo storage, ImageCipher cipher, BlockTags tags) {
+    /** What seals blocks, for one thread; null where nothing does. */
+    BlockSealer sealer() {
+        return cipher != null ? cipher.worker() : tags != null ? tags.worker() : null;
+    }
+
     /** Writes a table and makes its content durable. */
     <T> Manifest.FileEntry table(String file, Class<T> type, List<? extends T> rows) throws IOException {
         byte[] plain = RecordTable.of(type).encode(rows);

@@ -40,7 +40,7 @@ class BlockCheckTest {
     }
 
     private static void check(List<Block> blocks, Manifest.Integrity integrity, boolean encrypted) throws ImageError {
-        Manifest manifest = new Manifest(Manifest.VERSION, 1, Instant.EPOCH, "x", integrity, 0, 0, 0, 0, 0, 0,
+        Manifest manifest = new Manifest(Manifest.VERSION, 1, Instant.EPOCH, "x", integrity, null, 0, 0, 0, 0, 0, 0,
                 encrypted ? new Manifest.Encryption(ImageCipher.NAME, "", "") : null, List.of(), new TreeMap<>(), List.of(), List.of());
         new BlockCheck(Path.of("blocks"), manifest, List.of(0x3000L, 0x1000L)).check(blocks);
     }
@@ -53,6 +53,11 @@ class BlockCheckTest {
         assertThrows(ImageError.Corrupt.class, () -> check(good(), Manifest.Integrity.SHA256, true));
         assertThrows(ImageError.Corrupt.class, () -> check(sealed, Manifest.Integrity.SHA256, false));
         assertThrows(ImageError.Corrupt.class, () -> check(good(), Manifest.Integrity.XXH3, false));
+        check(sealed, Manifest.Integrity.GMAC, false);
+        check(sealed, Manifest.Integrity.GMAC, true);
+        assertThrows(ImageError.Corrupt.class, () -> check(good(), Manifest.Integrity.GMAC, false));
+        assertThrows(ImageError.Corrupt.class, () -> check(sealed.stream().map(b -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), 1, null, new byte[12])).toList(),
+                Manifest.Integrity.GMAC, false));
         assertThrows(ImageError.Corrupt.class, () -> check(good().subList(0, 2), Manifest.Integrity.SHA256, false));
     }
 

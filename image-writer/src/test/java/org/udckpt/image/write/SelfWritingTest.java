@@ -102,29 +102,43 @@ class SelfWritingTest {
         }
 
         @Override
-        public long append(int writer, int file, long offset, long[] runs, int count, byte[] digest) throws IOException {
+        public long append(int writer, long[] runs, int count, AppendOrder order) throws IOException {
             boolean fails = failsNow();
             if (fails && !tears) {
                 throw new IOException(Errno.text(errno));
             }
-            try (Arena arena = Arena.ofConfined(); FileChannel channel = FileChannel.open(files.get(file), StandardOpenOption.WRITE)) {
+            try (Arena arena = Arena.ofConfined(); FileChannel channel = FileChannel.open(files.get(order.file()), StandardOpenOption.WRITE)) {
                 MemorySegment all = gather(arena, runs, count);
-                assertEquals(offset, channel.size(), "it goes to the end of the file");
+                assertEquals(order.offset(), channel.size(), "it goes to the end of the file");
                 if (fails) {
-                    channel.write(all.asSlice(0, all.byteSize() / 2).asByteBuffer(), offset);
+                    channel.write(all.asSlice(0, all.byteSize() / 2).asByteBuffer(), order.offset());
                     throw new IOException(Errno.text(errno));
                 }
-                assertEquals(all.byteSize(), channel.write(all.asByteBuffer(), offset));
-                if (digest != null) {
-                    System.arraycopy(Hashes.best().sha256(all, (int) all.byteSize()), 0, digest, 0, digest.length);
+                assertEquals(all.byteSize(), channel.write(all.asByteBuffer(), order.offset()));
+                if (order.digest() != null) {
+                    System.arraycopy(Hashes.best().sha256(all, (int) all.byteSize()), 0, order.digest(), 0, order.digest().length);
+                }
+                if (order.key() != null) {
+                    tag(all.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE), order);
                 }
                 return Hashes.best().xxh3(all, (int) all.byteSize());
             }
         }
     }
 
+    private static void tag(byte[] bytes, AppendOrder order) throws IOException {
+        try {
+            javax.crypto.Cipher gmac = javax.crypto.Cipher.getInstance("AES/GCM/NoPadding");
+            gmac.init(javax.crypto.Cipher.ENCRYPT_MODE, new javax.crypto.spec.SecretKeySpec(order.key(), "AES"), new javax.crypto.spec.GCMParameterSpec(128, order.seal(), 0, 12));
+            gmac.updateAAD(bytes);
+            gmac.doFinal(order.seal(), 12);
+        } catch (java.security.GeneralSecurityException e) {
+            throw new IOException(e);
+        }
+    }
+
     private static WriterOptions options(Random random) {
-        Manifest.Integrity integrity = random.nextBoolean() ? Manifest.Integrity.SHA256 : Manifest.Integrity.XXH3;
+        Manifest.Integrity integrity = Manifest.Integrity.values()[random.nextInt(3)];
         return Images.options().withStripes(1 + random.nextInt(3)).withForm(new ImageForm(integrity, 0, false));
     }
 
@@ -304,7 +318,7 @@ class SelfWritingTest {
             }
 
             @Override
-            public long append(int writer, int file, long offset, long[] runs, int count, byte[] digest) {
+            public long append(int writer, long[] runs, int count, AppendOrder order) {
                 return 0; // says that it did
             }
 

@@ -7,6 +7,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.udckpt.image.storage.Errno;
+import org.udckpt.image.write.AppendOrder;
 import org.udckpt.image.write.PageSource;
 import org.udckpt.image.write.SelfWritingSource;
 import org.udckpt.job.report.Messages;
@@ -52,9 +53,10 @@ final class PageSources {
         }
 
         @Override
-        public long append(int writer, int file, long offset, long[] runs, int count, byte[] digest) throws IOException {
+        public long append(int writer, long[] runs, int count, AppendOrder o) throws IOException {
             try {
-                return source.append(writer, file, offset, runs, count, digest);
+                return source.append(writer, runs, count,
+                        new org.udckpt.process.model.AppendOrder(o.file(), o.offset(), o.roomFrom(), o.roomTo(), o.digest(), o.key(), o.seal()));
             } catch (LinuxError e) {
                 throw new IOException(Errno.text(e.errno()), e);
             }

@@ -42,7 +42,7 @@ final class CheckpointOptions {
     @picocli.CommandLine.Option(names = "--compress", paramLabel = "none|zstd[:LEVEL]", description = "compress images; default: none")
     private String compress;
 
-    @picocli.CommandLine.Option(names = "--integrity", paramLabel = "sha256|xxh3", description = "what protects memory in images; default: sha256")
+    @picocli.CommandLine.Option(names = "--integrity", paramLabel = "gmac|sha256|xxh3", description = "what protects memory in images; default: gmac")
     private String integrity;
 
     @picocli.CommandLine.Option(names = "--encrypt", paramLabel = "file:PATH|command:COMMAND",

@@ -11,7 +11,7 @@ public enum Option {
     KEEP("keep", "0", "how many complete checkpoints to keep; 0: all"),
     FULL_EVERY("full-every", "", "each N-th checkpoint holds everything, the others what changed since the one before; 1: each does; empty: 8 with interval and without keep, else 1"),
     COMPRESS("compress", "none", "how images are compressed: none, zstd, zstd:LEVEL (1 to 19)"),
-    INTEGRITY("integrity", "sha256", "what protects memory in images: sha256, or xxh3 (faster; finds accidents, not intent)"),
+    INTEGRITY("integrity", "gmac", "what protects memory in images: gmac (tags under the user's key), sha256 (slower), or xxh3 (finds accidents, not intent)"),
     ENCRYPT("encrypt", "", "where the key of encrypted images is: file:PATH or command:COMMAND; empty: not encrypted"),
     TIERS("tiers", "", "fast=DIR,slow=DIR: checkpoints are written to fast, and copied to slow while the job runs; local=DIR in place of fast where each host has its own; in place of dir"),
     KEEP_FAST("keep-fast", "1", "how many checkpoints stay on the fast tier once they are on the slow one, at least 1"),

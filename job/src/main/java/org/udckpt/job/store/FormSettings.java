@@ -40,7 +40,7 @@ public final class FormSettings {
                 return one;
             }
         }
-        throw settings.bad(Option.INTEGRITY, "sha256 or xxh3");
+        throw settings.bad(Option.INTEGRITY, "gmac, sha256 or xxh3");
     }
 
     /**

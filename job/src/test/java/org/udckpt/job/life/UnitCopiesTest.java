@@ -30,7 +30,7 @@ import org.udckpt.job.nodes.Unit;
 class UnitCopiesTest {
     private static final HostParts PARTS = new HostParts(Path.of("/ssd/job"));
     private static final Path COPY = Path.of("/scratch/ckpt-0001");
-    private static final Manifest MANIFEST = new Manifest(2, 1, Instant.EPOCH, "x86_64", Manifest.Integrity.SHA256, 3, 0, 700, 0, 0, 0, null, List.of(), new TreeMap<>(),
+    private static final Manifest MANIFEST = new Manifest(2, 1, Instant.EPOCH, "x86_64", Manifest.Integrity.SHA256, null, 3, 0, 700, 0, 0, 0, null, List.of(), new TreeMap<>(),
             List.of(new Manifest.Node(0, "a"), new Manifest.Node(1, "b"), new Manifest.Node(2, "c")),
             List.of(table("job.job.arrow", 100), table("node-0000.a.arrow", 300), table("node-0001.a.arrow", 200), table("node-0002.a.arrow", 100)));
 

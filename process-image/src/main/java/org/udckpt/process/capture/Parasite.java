@@ -18,7 +18,7 @@ import org.udckpt.process.trace.Registers;
  */
 record Parasite(long instruction, boolean safe, long writer) {
     static final long UNLINKED = -2;
-    private static final String WRITER = "udckpt_snapshot_writer_1";
+    private static final String WRITER = "udckpt_snapshot_writer_2";
     /** Offsets of the snapshot routine and of the one that finishes a transfer; parasite.S has the same numbers. */
     private static final int FORK = 64, REST = 256;
     /** Bytes of a frame: mask, 15 registers, and what iretq takes. */

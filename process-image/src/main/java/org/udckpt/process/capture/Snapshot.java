@@ -8,6 +8,7 @@ import java.util.List;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.ProcessMemory;
 import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.AppendOrder;
 import org.udckpt.process.model.SelfWriting;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.TracerThread;
@@ -136,8 +137,8 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     }
 
     @Override
-    public long append(int writer, int file, long offset, long[] runs, int count, byte[] digest) {
-        return writers.get(writer).append(file, direct, offset, runs, count, digest);
+    public long append(int writer, long[] runs, int count, AppendOrder order) {
+        return writers.get(writer).append(direct, runs, count, order);
     }
 
     /** Whether the private memory in [start, end) holds anything. */

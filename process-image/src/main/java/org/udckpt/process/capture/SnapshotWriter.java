@@ -14,9 +14,10 @@ import org.udckpt.layout.Layout.SnapshotOrder;
 import org.udckpt.layout.Layout.SnapshotRun;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.AppendOrder;
 
 /**
- * Gives orders to a snapshot that runs {@code udckpt_snapshot_writer_1} (snapshot_writer.c), through memory that both have
+ * Gives orders to a snapshot that runs {@code udckpt_snapshot_writer_2} (snapshot_writer.c), through memory that both have
  * mapped. For one thread at a time.
  */
 final class SnapshotWriter {
@@ -49,18 +50,28 @@ final class SnapshotWriter {
         }
     }
 
-    /** XXH3 of what was appended; its SHA-256 goes to {@code digest} unless that is null. @throws LinuxError of the file system */
-    long append(int file, boolean direct, long offset, long[] runs, int count, byte[] digest) {
-        order.set(JAVA_INT, SnapshotOrder.WANTS_DIGEST, digest == null ? 0 : 1);
-        order.set(JAVA_INT, SnapshotOrder.FILE, files[file]);
-        order.set(JAVA_LONG, SnapshotOrder.OFFSET, offset);
+    /** XXH3 of what was appended. @throws LinuxError of the file system */
+    long append(boolean direct, long[] runs, int count, AppendOrder what) {
+        order.set(JAVA_INT, SnapshotOrder.WANTS_DIGEST, what.digest() == null ? 0 : 1);
+        order.set(JAVA_INT, SnapshotOrder.WANTS_TAG, what.key() == null ? 0 : 1);
+        order.set(JAVA_INT, SnapshotOrder.FILE, files[what.file()]);
+        order.set(JAVA_LONG, SnapshotOrder.OFFSET, what.offset());
+        order.set(JAVA_LONG, SnapshotOrder.ROOM_FROM, what.roomFrom());
+        order.set(JAVA_LONG, SnapshotOrder.ROOM_TO, what.roomTo());
+        if (what.key() != null) {
+            MemorySegment.copy(what.key(), 0, order, JAVA_BYTE, SnapshotOrder.KEY, Layout.ORDER_KEY_BYTES);
+            MemorySegment.copy(what.seal(), 0, order, JAVA_BYTE, SnapshotOrder.NONCE, Layout.ORDER_NONCE_BYTES);
+        }
         carryOut(direct ? Layout.ORDER_APPEND_DIRECT : Layout.ORDER_APPEND, runs, count);
         int error = order.get(JAVA_INT, SnapshotOrder.ERROR);
         if (error != 0) {
             throw new LinuxError("write", error);
         }
-        if (digest != null) {
-            MemorySegment.copy(order, JAVA_BYTE, SnapshotOrder.DIGEST, digest, 0, Layout.ORDER_DIGEST_BYTES);
+        if (what.digest() != null) {
+            MemorySegment.copy(order, JAVA_BYTE, SnapshotOrder.DIGEST, what.digest(), 0, Layout.ORDER_DIGEST_BYTES);
+        }
+        if (what.key() != null) {
+            MemorySegment.copy(order, JAVA_BYTE, SnapshotOrder.TAG, what.seal(), Layout.ORDER_NONCE_BYTES, Layout.ORDER_TAG_BYTES);
         }
         return order.get(JAVA_LONG, SnapshotOrder.HASH);
     }

@@ -32,6 +32,8 @@ final class SnapshotWriterStart {
     private static final int BUFFER = Layout.ORDER_PAGES * 4096, STACK = 1 << 16;
     private static final int THREAD = 0x50f00; // CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM
     private static final long ALL_SIGNALS = -1;
+    /** What is to be mapped has to be open for reading. */
+    private static final int O_RDWR = 2;
     private static final int O_DIRECT = 040000, INTERRUPTS_ON = 0x202;
     private static final int SCHED_OTHER = 0, PRIO_PROCESS = 0, IOPRIO_WHO_PROCESS = 1, IOPRIO_CLASS_IDLE = 3 << 13, NICEST = 19, NORMAL = 20;
     /** Where a snapshot and its rank want the same processor, the rank gets three quarters of it (sched(7): a factor of 1.25 for each). */
@@ -94,7 +96,7 @@ final class SnapshotWriterStart {
             handed.add(orders);
             LinuxError.check(Syscall.call(Syscall.FTRUNCATE, orders, (long) writers * Layout.ORDERS_BYTES), "ftruncate");
             for (String file : files) {
-                handed.add(Files.open(file, Syscall.O_WRONLY | Syscall.O_NOFOLLOW | (direct ? O_DIRECT : 0)));
+                handed.add(Files.open(file, Syscall.O_NOFOLLOW | (direct ? Syscall.O_WRONLY | O_DIRECT : O_RDWR)));
             }
             int[] received = start.hand(handed);
             MemorySegment here = map(orders, (long) writers * Layout.ORDERS_BYTES);

@@ -33,11 +33,8 @@ public interface SelfWriting extends MemorySource {
     /**
      * Appends the runs' bytes, one after the other; parameters as in {@link #look}.
      *
-     * @param file   number in the list of {@link #ready}
-     * @param offset where the file ends
-     * @param digest is filled with the bytes' SHA-256 (32 bytes), unless null
      * @return XXH3 (64 bits) of the bytes
      * @throws org.udckpt.process.linux.LinuxError what the file system said
      */
-    long append(int writer, int file, long offset, long[] runs, int count, byte[] digest);
+    long append(int writer, long[] runs, int count, AppendOrder order);
 }

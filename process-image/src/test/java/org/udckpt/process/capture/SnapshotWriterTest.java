@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +17,10 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Random;
+import javax.crypto.Cipher;
+import javax.crypto.spec.GCMParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +29,7 @@ import org.udckpt.process.linux.Proc;
 import org.udckpt.process.linux.ProcessMemory;
 import org.udckpt.process.linux.Scratch;
 import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.model.AppendOrder;
 
 /** A snapshot writes its own memory to files, and whatever goes wrong with that is no harm to the program. */
 @Timeout(180)
@@ -82,6 +88,10 @@ class SnapshotWriterTest {
         return Files.createFile(directory.resolve("stripe" + System.nanoTime()));
     }
 
+    private static AppendOrder plain(int file, long offset, byte[] digest) {
+        return new AppendOrder(file, offset, 0, 0, digest, null, null);
+    }
+
     private void writesAll(Frozen frozen, boolean direct) throws Exception {
         Path file = file(direct ? temp : frozen.target.directory);
         assertNull(frozen.snapshot.ready(List.of(file.toString()), direct, true, 1));
@@ -99,15 +109,15 @@ class SnapshotWriterTest {
         }
         assertEquals(MOST - zeros.cardinality() + 1, java.util.stream.IntStream.range(0, MOST).mapToObj(page -> hashes[2 * page] + " " + hashes[2 * page + 1]).distinct().count());
         byte[] digest = new byte[32];
-        long first = frozen.snapshot.append(0, 0, 0, runs, 4, digest);
+        long first = frozen.snapshot.append(0, runs, 4, plain(0, 0, digest));
         assertArrayEquals(MessageDigest.getInstance("SHA-256").digest(expected(0, MOST)), digest);
-        long last = frozen.snapshot.append(0, 0, MOST * PAGE, new long[] {frozen.pages + 599L * PAGE, PAGE}, 2, null);
+        long last = frozen.snapshot.append(0, new long[] {frozen.pages + 599L * PAGE, PAGE}, 2, plain(0, MOST * PAGE, null));
         assertTrue(first != 0 && first != last, "hashes " + first + " " + last);
         byte[] written = Files.readAllBytes(file);
         assertEquals((MOST + 1) * PAGE, written.length);
         assertArrayEquals(expected(0, MOST), Arrays.copyOf(written, MOST * PAGE));
         assertArrayEquals(expected(599, 1), Arrays.copyOfRange(written, MOST * PAGE, written.length));
-        assertEquals(first, frozen.snapshot.append(0, 0, written.length, runs, 4, null), "the same bytes");
+        assertEquals(first, frozen.snapshot.append(0, runs, 4, plain(0, written.length, null)), "the same bytes");
     }
 
     @Test
@@ -123,6 +133,76 @@ class SnapshotWriterTest {
         }
     }
 
+    private static byte[] tag(byte[] key, byte[] seal, byte[] bytes) throws Exception {
+        Cipher gmac = Cipher.getInstance("AES/GCM/NoPadding");
+        gmac.init(Cipher.ENCRYPT_MODE, new SecretKeySpec(key, "AES"), new GCMParameterSpec(128, seal, 0, 12));
+        gmac.updateAAD(bytes);
+        return gmac.doFinal();
+    }
+
+    @Test
+    void itsTagsAreThoseOfTheJdk() throws Exception {
+        try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
+            int writers = 2;
+            assertNull(frozen.snapshot.ready(List.of(file(temp).toString(), file(temp).toString()), true, false, writers));
+            Random random = new Random(7);
+            long[] at = new long[writers];
+            for (int round = 0; round < 40; round++) {
+                int writer = random.nextInt(writers);
+                byte[] key = new byte[32];
+                byte[] seal = new byte[28];
+                random.nextBytes(key);
+                random.nextBytes(seal);
+                int first = random.nextInt(300);
+                int count = 1 + random.nextInt(MOST);
+                long[] runs = {frozen.pages + (long) first * PAGE, (long) count * PAGE};
+                byte[] digest = random.nextBoolean() ? new byte[32] : null;
+                frozen.snapshot.append(writer, runs, 2, new AppendOrder(writer, at[writer], 0, 0, digest, key, seal));
+                at[writer] += runs[1];
+                assertArrayEquals(tag(key, seal, expected(first, count)), Arrays.copyOfRange(seal, 12, 28), "round " + round);
+                if (digest != null) {
+                    assertArrayEquals(MessageDigest.getInstance("SHA-256").digest(expected(first, count)), digest);
+                }
+            }
+        }
+    }
+
+    /** In the huge pages of all files in memory. */
+    private static long hugeKibibytes() throws Exception {
+        return Files.readAllLines(Path.of("/proc/meminfo")).stream().filter(line -> line.startsWith("ShmemHugePages:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).sum();
+    }
+
+    /** A tmpfs without huge= (/dev/shm mostly): its files have huge pages where they are asked for, and the same bytes. */
+    @Test
+    void aTmpfsIsAskedForHugePages() throws Exception {
+        try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
+            Path file = Files.createTempFile(Path.of("/dev/shm"), "udckpt-huge-", "");
+            try {
+                assertNull(frozen.snapshot.ready(List.of(file.toString()), false, false, 1));
+                long[] runs = {frozen.pages, (long) MOST * PAGE};
+                int blocks = 10;
+                long room = 12 << 20;
+                long before = hugeKibibytes();
+                for (int i = 0; i < blocks; i++) {
+                    frozen.snapshot.append(0, runs, 2, new AppendOrder(0, (long) i * MOST * PAGE, i == 0 ? 0 : room, room, null, null, null));
+                }
+                byte[] written = Files.readAllBytes(file);
+                assertTrue(written.length >= blocks * MOST * PAGE && written.length <= room, written.length + " bytes");
+                for (int i = 0; i < blocks; i++) {
+                    assertArrayEquals(expected(0, MOST), Arrays.copyOfRange(written, i * MOST * PAGE, (i + 1) * MOST * PAGE));
+                }
+                assertArrayEquals(new byte[written.length - blocks * MOST * PAGE], Arrays.copyOfRange(written, blocks * MOST * PAGE, written.length));
+                String[] kernel = System.getProperty("os.version").split("[.-]");
+                assumeTrue(Integer.parseInt(kernel[0]) * 1000 + Integer.parseInt(kernel[1]) >= 6001, "MADV_COLLAPSE of files is Linux 6.1's");
+                long huge = hugeKibibytes() - before;
+                assertTrue(huge >= 5 << 11, huge + " KiB of it are in huge pages"); // of the last 2 MiB there is but one byte
+            } finally {
+                Files.delete(file);
+            }
+        }
+    }
+
     @Test
     void severalWritersOfOneSnapshotWorkAtOnce() throws Exception {
         try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
@@ -135,7 +215,7 @@ class SnapshotWriterTest {
                 int writer = i;
                 threads.add(Thread.ofPlatform().start(() -> {
                     for (int round = 0; round < 50; round++) {
-                        frozen.snapshot.append(writer, writer, 100L * PAGE * round, new long[] {frozen.pages + 100L * PAGE * writer, 100 * PAGE}, 2, null);
+                        frozen.snapshot.append(writer, new long[] {frozen.pages + 100L * PAGE * writer, 100 * PAGE}, 2, plain(writer, 100L * PAGE * round, null));
                     }
                 }));
                 threads.getLast().setUncaughtExceptionHandler((thread, failure) -> failures.add(failure));
@@ -191,7 +271,7 @@ class SnapshotWriterTest {
         try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
             Path file = file(temp);
             assertNull(frozen.snapshot.ready(List.of(file.toString()), false, false, 1));
-            LinuxError full = assertThrows(LinuxError.class, () -> frozen.snapshot.append(0, 0, 0, new long[] {frozen.pages, 64 * PAGE}, 2, null));
+            LinuxError full = assertThrows(LinuxError.class, () -> frozen.snapshot.append(0, new long[] {frozen.pages, 64 * PAGE}, 2, plain(0, 0, null)));
             assertEquals(LinuxError.ENOSPC, full.errno());
             frozen.snapshot.look(0, new long[] {frozen.pages, PAGE}, 2, new BitSet(), null); // it takes orders as before
             frozen.assertGoesOn();
@@ -209,7 +289,7 @@ class SnapshotWriterTest {
                 Syscall.call(Syscall.KILL, frozen.snapshot.pid(), SIGSTOP); // cannot be blocked: it is let go on
                 frozen.snapshot.look(0, new long[] {frozen.pages, PAGE}, 2, new BitSet(), null);
                 Syscall.call(Syscall.KILL, frozen.snapshot.pid(), SIGKILL);
-                CaptureFailed missed = assertThrows(CaptureFailed.class, () -> frozen.snapshot.append(0, 0, 0, new long[] {frozen.pages, PAGE}, 2, null));
+                CaptureFailed missed = assertThrows(CaptureFailed.class, () -> frozen.snapshot.append(0, new long[] {frozen.pages, PAGE}, 2, plain(0, 0, null)));
                 assertTrue(missed.getMessage().contains("" + frozen.snapshot.pid()), missed.getMessage());
                 assertThrows(CaptureFailed.class, () -> frozen.snapshot.look(0, new long[] {frozen.pages, PAGE}, 2, new BitSet(), null), "asked again");
                 frozen.assertGoesOn();
@@ -223,7 +303,7 @@ class SnapshotWriterTest {
         try (Target target = Target.own("pages")) {
             try (Frozen frozen = new Frozen(target)) {
                 assertNull(frozen.snapshot.ready(List.of(file(temp).toString()), false, false, 1));
-                assertThrows(CaptureFailed.class, () -> frozen.snapshot.append(0, 0, 0, new long[] {PAGE, PAGE}, 2, null));
+                assertThrows(CaptureFailed.class, () -> frozen.snapshot.append(0, new long[] {PAGE, PAGE}, 2, plain(0, 0, null)));
                 frozen.assertGoesOn();
             }
             assertEquals(List.of(target.pid), target.processes());

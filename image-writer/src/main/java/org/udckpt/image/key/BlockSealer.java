@@ -1,0 +1,12 @@
+package org.udckpt.image.key;
+
+import java.lang.foreign.MemorySegment;
+
+/** Seals blocks under a checkpoint's key, by encryption or by tags alone. For one thread. */
+public sealed interface BlockSealer permits ImageCipher.Worker, BlockTags.Worker {
+    /** Seals the first {@code length} bytes, in place where they are encrypted. Returns 12 bytes of nonce and 16 of tag. */
+    byte[] seal(MemorySegment bytes, int length);
+
+    /** Undoes that; false when they are not what was sealed, and they must not be used then. */
+    boolean open(MemorySegment bytes, int length, byte[] seal);
+}
