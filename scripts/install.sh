@@ -16,7 +16,7 @@ install_below() {
     # shellcheck disable=SC2064 # now: at the exit the name means nothing any more
     trap "rm -rf '$next'" EXIT
     mkdir -p "$next/java" "$next/scripts"
-    install -m 755 "$native/libudckpt.so" "$native/libudckpt-agent.so" "$native/libdisni.so" "$native/udckpt-shepherd" "$next"
+    install -m 755 "$native/libudckpt.so" "$native/libudckpt-agent.so" "$native/libdisni.so" "$native/udckpt-shepherd" "$native/udckpt-guard" "$next"
     ! [ -x "$native/udckpt-pmix" ] || install -m 755 "$native/udckpt-pmix" "$next" # where libpmix is
     install -m 644 "$root"/job/target/*.jar "$root"/job/target/lib/*.jar "$next/java"
     install -m 644 "$root"/scripts/{say,jdk,java,installed}.sh "$next/scripts"

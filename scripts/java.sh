@@ -16,8 +16,7 @@ java_flags() {
     printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData
     case $1 in
         # A young generation by the memory's size (a hundred megabytes here) would only be more to touch beside the job.
-        run | batch | agent) printf '%s ' -Xmn32m ;;
-        restart) printf '%s ' -Xmn32m -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining ;;
+        run | batch | agent | restart) printf "%s " -Xmn32m -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining ;;
         demo | verify | diff | export-core) ;; # long where images are large
         *) printf '%s ' -XX:TieredStopAtLevel=1 ;;
     esac

@@ -4,3 +4,7 @@ add_executable(udckpt-shepherd
   src/main/c/shepherd_pmi.c src/main/c/shepherd_alone.c src/main/c/shepherd_namespace.c src/main/c/shepherd_inherit.c src/main/c/shepherd_lazy.c)
 target_compile_definitions(udckpt-shepherd PRIVATE _GNU_SOURCE)
 target_link_options(udckpt-shepherd PRIVATE -static)
+# Stays beside the lead of a job on several hosts, and starts it again when it is lost.
+add_executable(udckpt-guard src/main/c/guard_main.c)
+target_compile_definitions(udckpt-guard PRIVATE _GNU_SOURCE)
+target_link_options(udckpt-guard PRIVATE -static)

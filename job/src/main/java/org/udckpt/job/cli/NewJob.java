@@ -10,9 +10,12 @@ import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.Launch;
 import org.udckpt.job.life.FirstLife;
 import org.udckpt.job.life.FromHosts;
+import org.udckpt.job.life.LeadGuard;
 import org.udckpt.job.life.Lives;
+import org.udckpt.job.life.LostLead;
 import org.udckpt.job.life.OneNode;
 import org.udckpt.job.life.Onlooker;
+import org.udckpt.job.life.Placer;
 import org.udckpt.job.life.Restart;
 import org.udckpt.job.life.SeveralNodes;
 import org.udckpt.job.nodes.NodeJob;
@@ -41,6 +44,11 @@ record NewJob(Settings settings, Installation installation, String name, Path im
     /** Runs it from its beginning; its exit code. */
     int run() throws InterruptedException {
         if (nodes.isPresent()) {
+            LeadGuard.enter(settings, installation);
+            Optional<ImageLocation> left = LostLead.ofThisProcess().flatMap(lost -> lost.checkpoint(settings, images));
+            if (left.isPresent()) {
+                return goOn(left.get());
+            }
             NodeJob job = new NodeJob(name, 0, launch, Placement.begin(layout, nodes.get().ranksPerUnit()), nodes.get().fanOut(), Path.of("").toAbsolutePath().toString(), command, environment, null);
             return Lives.run(settings, images, () -> SeveralNodes.start(settings, installation, nodes.get().starter(), job, images, "kvs_" + name));
         }
@@ -69,9 +77,11 @@ record NewJob(Settings settings, Installation installation, String name, Path im
         if (request.isEmpty()) {
             return alone(image);
         }
+        LeadGuard.enter(settings, installation);
         String starter = allocated || slurm.isPresent() ? "srun" : "--starter";
-        return Lives.run(settings, image, Relocation.NONE,
-                () -> SeveralNodes.restart(settings, installation, request.get(), image, name, (units, ties) -> InAllocation.place(starter, room, units, ties), Relocation.NONE));
+        Placer usual = (units, ties) -> InAllocation.place(starter, room, units, ties);
+        Placer place = LostLead.ofThisProcess().map(lost -> lost.place(settings, usual)).orElse(usual);
+        return Lives.run(settings, image, Relocation.NONE, () -> SeveralNodes.restart(settings, installation, request.get(), image, name, place, Relocation.NONE));
     }
 
     private int alone(ImageLocation image) throws InterruptedException {

@@ -13,7 +13,9 @@ import org.udckpt.job.debug.Debugger;
 import org.udckpt.job.launch.DeviceChoice;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.life.FromHosts;
+import org.udckpt.job.life.LeadGuard;
 import org.udckpt.job.life.Lives;
+import org.udckpt.job.life.LostLead;
 import org.udckpt.job.life.OneNode;
 import org.udckpt.job.life.Onlooker;
 import org.udckpt.job.life.Placer;
@@ -136,6 +138,13 @@ final class RestartCommand implements Callable<Integer> {
         }
         if (plan) {
             return print(Planning.several(settings, hosts, location, name, place, relocation));
+        }
+        LeadGuard.enter(settings, installation);
+        Optional<LostLead> lost = LostLead.ofThisProcess();
+        Optional<ImageLocation> left = lost.flatMap(one -> one.checkpoint(settings, Lives.directory(settings, location)));
+        if (left.isPresent()) { // where the files are was said of the one that it began with
+            return Lives.run(settings, left.get(), Relocation.NONE,
+                    () -> SeveralNodes.restart(settings, installation, hosts, left.get(), lost.get().name(), lost.get().place(settings, place), Relocation.NONE));
         }
         ImageLocation whole = FromHosts.bring(settings, hosts, ImageLocation.tiers(image).or(() -> Tiers.of(settings).filter(tiers -> tiers.has(location.parent()))), location,
                 ImageLocation.isNamed(image));

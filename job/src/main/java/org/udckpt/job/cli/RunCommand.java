@@ -1,6 +1,7 @@
 package org.udckpt.job.cli;
 
 import java.util.concurrent.Callable;
+import org.udckpt.job.life.LostLead;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -15,6 +16,6 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        return job.check(common.settings(), null).run();
+        return job.check(common.settings(), LostLead.ofThisProcess().map(LostLead::name).orElse(null)).run();
     }
 }

@@ -34,6 +34,11 @@ public record Installation(Path library, Path shepherd, Path agentLibrary, Path 
         return new Installation(library, shepherd, agentLibrary, directory);
     }
 
+    /** Starts the lead of a job on several hosts again. */
+    public Path guard() {
+        return directory.resolve("udckpt-guard");
+    }
+
     /** Starts Open MPI ranks; built only where libpmix is. @throws Failure 69 where it is not */
     public Path pmixLauncher() {
         Path launcher = directory.resolve("udckpt-pmix");

@@ -8,11 +8,12 @@ import java.util.TreeSet;
 
 /** Finds {@code UDCKPT_*} variables that nothing reads: most likely a slip of the pen. */
 final class UnknownVariables {
-    /** Read by libudckpt.so and the soft fabric (docs/interfaces.md), by the udckpt script, or by the tests. */
+    /** Read by libudckpt.so and the soft fabric (docs/interfaces.md), by the udckpt script and udckpt-guard, or by the tests. */
     private static final Set<String> NATIVE = Set.of(
             "UDCKPT_RUNTIME_DIR", "UDCKPT_RANK", "UDCKPT_SOFT_LID", "UDCKPT_SOFT_QPNS", "UDCKPT_SOFT_DEVICES", "UDCKPT_SOFT_PORTS", "UDCKPT_VIRTUALIZE", "UDCKPT_LENDING",
             "UDCKPT_SOFT_LOSS", "UDCKPT_SOFT_DUPLICATE", "UDCKPT_SOFT_REORDER", "UDCKPT_SOFT_SEED", "UDCKPT_SOFT_KEYS", "UDCKPT_SOFT_NET", "UDCKPT_HOST_NUMBER",
-            "UDCKPT_HOME", "UDCKPT_JAVA", "UDCKPT_NO_BUILD", "UDCKPT_LC_ALL", "UDCKPT_LC_SET", "UDCKPT_SHELL_OPEN_FILES", "UDCKPT_DEBUG", "UDCKPT_LOG", "UDCKPT_KEY_FILE", "UDCKPT_TEST_SEED");
+            "UDCKPT_HOME", "UDCKPT_JAVA", "UDCKPT_NO_BUILD", "UDCKPT_LC_ALL", "UDCKPT_LC_SET", "UDCKPT_SHELL_OPEN_FILES", "UDCKPT_DEBUG", "UDCKPT_LOG", "UDCKPT_KEY_FILE", "UDCKPT_TEST_SEED",
+            "UDCKPT_GUARD", "UDCKPT_LOST_LEAD");
 
     /** They say where a program is that `udckpt bench run` measures (bench/workloads). */
     private static final Set<String> BROUGHT = Set.of("UDCKPT_COMD", "UDCKPT_HPCG", "UDCKPT_IMB", "UDCKPT_LEANMD", "UDCKPT_MINIMD", "UDCKPT_MINIMD_INPUT", "UDCKPT_NAMD",

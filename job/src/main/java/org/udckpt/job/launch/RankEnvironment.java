@@ -27,6 +27,7 @@ public final class RankEnvironment {
         // Another launcher's: a rank of ours must not talk to it (a job script under Slurm, a udckpt run inside mpiexec).
         this.users.keySet().removeIf(name -> List.of("PMI_FD", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "MPI_LOCALRANKID", "PMI_PORT", "PMI_ID", "PMI_SPAWNED", "HYDI_CONTROL_FD", "PMIX_RANK", "PMIX_NAMESPACE", "OMPI_COMM_WORLD_RANK", "UDCKPT_RANK").contains(name));
         this.users.remove("UDCKPT_SHELL_OPEN_FILES"); // from the udckpt script to the shepherd
+        this.users.keySet().removeAll(List.of("UDCKPT_GUARD", "UDCKPT_LOST_LEAD")); // from udckpt-guard to the lead
         this.users.remove("_JAVA_SR_SIGNUM", "16"); // from the udckpt script to the JVM
         restoreLocale();
     }

@@ -317,6 +317,9 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     @Override
     public void ended(Outcome outcome, long now) {
         checkpoints.ended(outcome);
+        if (outcome.committed()) {
+            LeadGuard.committed(outcome.checkpoint());
+        }
         if (endAfterCheckpoint) {
             endAll(now);
         }

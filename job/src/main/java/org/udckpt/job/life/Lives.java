@@ -56,7 +56,12 @@ public final class Lives {
      */
     public static int run(Settings settings, Path directory, First first) throws InterruptedException {
         int limit = settings.count(Option.RESTART_ON_FAILURE);
-        return limit == 0 ? once(first) : new Lives(OwnCheckpoints.fromNow(settings, directory), limit).run(settings, first);
+        if (limit == 0) {
+            return once(first);
+        }
+        OwnCheckpoints own = OwnCheckpoints.fromNow(settings, directory);
+        LeadGuard.began(own.before(), 0);
+        return new Lives(own, limit).run(settings, first);
     }
 
     /**
@@ -70,12 +75,20 @@ public final class Lives {
         if (limit == 0) {
             return once(first);
         }
-        Lives lives = new Lives(OwnCheckpoints.from(settings, location), limit);
+        OwnCheckpoints own = OwnCheckpoints.from(settings, location);
+        LeadGuard.began(own.before(), location.entry().id());
+        Lives lives = new Lives(own, limit);
         lives.from = new FailureStreak.Point(location.entry().id(), 0);
         lives.moved = location.entry().id();
         lives.relocation = relocation;
         lives.points.put(lives.from.id(), lives.from);
         return lives.run(settings, first);
+    }
+
+    /** Where a job that is restarted from there takes its checkpoints. */
+    public static Path directory(Settings settings, ImageLocation location) {
+        Path given = settings.text(Option.DIR).isEmpty() ? location.parent() : Path.of(settings.text(Option.DIR)).toAbsolutePath().normalize();
+        return Draining.directory(settings, given);
     }
 
     private static int once(First first) throws InterruptedException {

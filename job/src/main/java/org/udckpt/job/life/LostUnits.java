@@ -56,14 +56,17 @@ final class LostUnits {
         return Set.copyOf(units);
     }
 
+    /** From the loss of the lead, or of the way to it, to the end of the last rank anywhere, in nanoseconds. */
+    long bound() {
+        return new Tree(job.nodes(), job.fanOut()).depth() * (timing.lease() + timing.beat()) + timing.beat() + KILL_NS;
+    }
+
     /**
      * Waits until none of them can have ranks that still run: each agent ends its own when it finds that it has no way to the root any more
      * (docs/coordination.md, Leases).
      */
     void awaitEnd() throws InterruptedException {
-        Tree tree = new Tree(job.nodes(), job.fanOut());
-        long bound = tree.depth() * (timing.lease() + timing.beat()) + timing.beat() + KILL_NS;
-        long left = units.isEmpty() ? 0 : lostAt + bound - System.nanoTime();
+        long left = units.isEmpty() ? 0 : lostAt + bound() - System.nanoTime();
         if (left > 0) {
             Messages.info("waiting " + Durations.format(left) + " until the ranks of " + units.stream().map(job.units()::get).map(LeadLife::place).collect(Collectors.joining(", "))
                     + " have ended, wherever they are");

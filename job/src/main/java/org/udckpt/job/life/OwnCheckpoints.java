@@ -19,26 +19,37 @@ import org.udckpt.job.store.Tiers;
 final class OwnCheckpoints {
     private final Settings settings;
     private final Path directory;
+    private final long before;
     private final BiPredicate<Catalogue.Entry, String> own;
 
-    private OwnCheckpoints(Settings settings, Path directory, BiPredicate<Catalogue.Entry, String> own) {
+    private OwnCheckpoints(Settings settings, Path directory, long before, BiPredicate<Catalogue.Entry, String> own) {
         this.settings = settings;
         this.directory = directory;
+        this.before = before;
         this.own = own;
     }
 
     /** Those that are taken from now on. */
     static OwnCheckpoints fromNow(Settings settings, Path directory) {
-        long before = latest(settings, directory);
-        return new OwnCheckpoints(settings, directory, (entry, job) -> entry.id() > before && isOf(entry, job));
+        return since(settings, directory, latest(settings, directory));
+    }
+
+    /** Those that were taken after the one of that number, whoever took it. */
+    static OwnCheckpoints since(Settings settings, Path directory, long before) {
+        return new OwnCheckpoints(settings, directory, before, (entry, job) -> entry.id() > before && isOf(entry, job));
     }
 
     /** Those that are taken from now on, and the one that the job is restarted from, and older ones of the same job. */
     static OwnCheckpoints from(Settings settings, ImageLocation location) {
         Path directory = Draining.directory(settings, location.parent());
         long before = latest(settings, directory);
-        return new OwnCheckpoints(settings, directory, (entry, job) -> entry.id() > before && isOf(entry, job)
+        return new OwnCheckpoints(settings, directory, before, (entry, job) -> entry.id() > before && isOf(entry, job)
                 || entry.id() <= location.entry().id() && job(entry).equals(job(location.entry())));
+    }
+
+    /** The newest that there was, anybody's, when the job began. */
+    long before() {
+        return before;
     }
 
     private static boolean isOf(Catalogue.Entry entry, String job) {

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.agent.AskedEnd;
@@ -87,7 +87,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
      * @param pmiName of PMI's key-value space, the same in all lives
      */
     public static SeveralNodes start(Settings settings, Installation installation, Starter starter, NodeJob job, Path images, String pmiName) throws InterruptedException {
-        return start(new SeveralNodes(settings, installation, starter, job, images, pmiName, ConcurrentHashMap.newKeySet()));
+        return start(new SeveralNodes(settings, installation, starter, job, images, pmiName, LostLead.lostHosts()));
     }
 
     private static SeveralNodes start(SeveralNodes life) throws InterruptedException {
@@ -112,7 +112,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
      */
     public static SeveralNodes restart(Settings settings, Installation installation, NodesRequest nodes, ImageLocation location, String name, Placer place, Relocation moved)
             throws InterruptedException {
-        return restart(settings, installation, nodes, location, name, place, moved, ConcurrentHashMap.newKeySet());
+        return restart(settings, installation, nodes, location, name, place, moved, LostLead.lostHosts());
     }
 
     private static SeveralNodes restart(Settings settings, Installation installation, NodesRequest nodes, ImageLocation location, String name, Placer place, Relocation moved,
@@ -120,8 +120,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.of(location.parent(), Tiers.of(settings))) {
             SeveralImage image = SeveralImage.read(location, reader);
             NodeJob job = image.next(nodes.fanOut(), name, place, moved);
-            Path given = settings.text(Option.DIR).isEmpty() ? location.parent() : Path.of(settings.text(Option.DIR)).toAbsolutePath().normalize();
-            Path images = Draining.directory(settings, given);
+            Path images = Lives.directory(settings, location);
             return start(new SeveralNodes(settings, installation, nodes.starter(), job, images, image.state().row().pmiName(), lostHosts));
         } catch (IOException e) {
             throw Failure.of("restart from " + location.entry().directory(), e);
@@ -142,6 +141,9 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
             StateTables.write(writer, state);
             StateTables.write(writer, stops);
         }, copies, lostHosts);
+        if (settings.count(Option.RESTART_ON_FAILURE) > 0) {
+            LeadGuard.running(job.name(), settings.count(Option.RESTART_ON_FAILURE), TimeUnit.NANOSECONDS.toMillis(lead.lostOnes().bound()), lostHosts);
+        }
         metrics = new MetricsOutputs(settings);
         metrics.open(() -> new JobMetrics(new WatchedLead(lead, images, drain)));
         Signals.forward(installation.agentLibrary(), this::signal);
@@ -161,6 +163,9 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     /** As under mpiexec, the second ^C is no question any more: the job may catch the first. */
     private synchronized void signal(int number) {
         askedEnd.signal(number);
+        if (Signals.asksForEnd(number)) {
+            LeadGuard.over();
+        }
         if (number != Signals.SIGINT) {
             lead.signal(number);
         } else if (!interrupted) {
@@ -192,11 +197,16 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     @Override
     public int await() throws InterruptedException {
-        return lead.await();
+        int code = lead.await();
+        if (!failed(code)) {
+            LeadGuard.over();
+        }
+        return code;
     }
 
     @Override
     public void end(int code) {
+        LeadGuard.over();
         askedEnd.decided();
         lead.end(code);
     }

@@ -46,8 +46,8 @@ class RefusedImageTest {
             rewrite(newest, text -> text.replace("\narchitecture", "\nlabel colour red\narchitecture"), false);
             refused(job, 65, newest, "manifest");
             Files.writeString(newest.resolve("manifest"), good);
-            rewrite(newest, text -> text.replaceFirst("udckpt-image 2\n", "udckpt-image 3\n"), true);
-            refused(job, 69, newest, "version 3", "use a newer one");
+            rewrite(newest, text -> text.replaceFirst("udckpt-image 3\n", "udckpt-image 4\n"), true);
+            refused(job, 69, newest, "version 4", "use a newer one");
             withoutACompleteOne(job, images, newest);
         }
     }

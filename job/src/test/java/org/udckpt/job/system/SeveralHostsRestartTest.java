@@ -185,4 +185,36 @@ class SeveralHostsRestartTest {
             hosts.good();
         }
     }
+
+    private static ProcessHandle lead(Process command) {
+        return command.children().filter(child -> child.info().command().orElse("").endsWith("/java")).findFirst().orElseThrow();
+    }
+
+    /** The same command goes on: a lead is lost, then a host, for which there is a spare, and then the next lead. */
+    @Test
+    void aLeadThatIsLostIsStartedAgain() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(4)) {
+            assertEquals(0, hosts.end("alone", hosts.command("alone", words(List.of("run", "-n", "4"), STENCIL)), SECONDS), () -> hosts.text("alone"));
+            List<String> whole = hosts.lines("alone");
+            String images = hosts.directory.resolve("images").toString();
+            Process job = hosts.several("job", "run", words(List.of("--name", "job", "--dir", images, "--hosts", hosts.hosts(2, 2, 3), "--spares", hosts.hosts(0, 4),
+                    "--restart-on-failure", "3"), STENCIL));
+            hosts.await("the job's output", "job", () -> hosts.output("job").contains("iteration"));
+            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("job"));
+            lead(job).destroyForcibly();
+            hosts.await("the next lead", "job", () -> hosts.errors("job").contains("goes on from"));
+            hosts.await("its ranks", "job", () -> hosts.errors("job").contains("the ranks run"));
+            hosts.crash(3);
+            hosts.await("the spare", "job", () -> hosts.errors("job").contains("move from host " + hosts.hosts(0, 3) + " to " + hosts.hosts(0, 4)));
+            hosts.await("ranks on the spare", "job", () -> hosts.errors("job").split("the ranks run", -1).length == 3);
+            lead(job).destroyForcibly();
+            hosts.assertEnds(0, "job", job, SECONDS);
+            assertTrue(hosts.errors("job").split("lead was ended by signal 9", -1).length == 3, () -> hosts.text("job"));
+            List<String> lines = hosts.lines("job");
+            assertTrue(whole.containsAll(lines), () -> hosts.text("job"));
+            assertEquals(whole.getLast(), lines.getLast());
+            assertTrue(whole.getLast().startsWith("checksum"), whole.getLast());
+            hosts.good();
+        }
+    }
 }
