@@ -62,9 +62,11 @@ static int is_zero(const uint64_t *page) {
     return 1;
 }
 
-static void look(struct udckpt_snapshot_order *order) {
+/* Returns how many of the pages hold only zeros. */
+static int look(struct udckpt_snapshot_order *order, int wants_hashes) {
     struct udckpt_page_hash *hashes = (struct udckpt_page_hash *)((char *)order + UDCKPT_ORDER_HASHES);
     unsigned page = 0;
+    int found = 0;
     memset(order->zeros, 0, sizeof order->zeros);
     for (unsigned i = 0; i < order->runs; i++) {
         const struct udckpt_snapshot_run *run = runs_of(order) + i;
@@ -72,13 +74,15 @@ static void look(struct udckpt_snapshot_order *order) {
             __builtin_prefetch((const void *)(run->address + at + AHEAD)); /* which may be behind the mapping: that does no harm */
             if (is_zero((const uint64_t *)(run->address + at))) {
                 order->zeros[page / 8] |= (uint8_t)(1 << page % 8);
+                found++;
             }
-            if (order->wants_hashes) {
+            if (wants_hashes) {
                 XXH128_hash_t hash = XXH3_128bits((const void *)(run->address + at), PAGE);
                 hashes[page] = (struct udckpt_page_hash){hash.high64, hash.low64};
             }
         }
     }
+    return found;
 }
 
 /* All of it, or an errno in the order. */
@@ -244,8 +248,8 @@ void udckpt_snapshot_writer_2(struct udckpt_snapshot_order *order, char *buffer)
         order->error = 0;
         order->written = 0;
         if (order->operation == UDCKPT_ORDER_LOOK) {
-            look(order);
-        } else {
+            look(order, (int)order->wants_hashes);
+        } else if (!order->unless_zeros || look(order, 0) == 0) {
             append(order, buffer, &writer);
         }
         __atomic_store_n(&order->done, last + 1, __ATOMIC_RELEASE);

@@ -1,5 +1,7 @@
 package org.udckpt.image.write;
 
+import java.util.BitSet;
+
 /**
  * What a {@link SelfWritingSource} is to do with the bytes that it appends.
  *
@@ -10,5 +12,6 @@ package org.udckpt.image.write;
  * @param digest   is filled with the SHA-256 (32 bytes) of the bytes; null: nobody asks
  * @param key      of AES-256-GMAC, 32 bytes; null: nobody asks for a tag
  * @param seal     12 bytes of nonce, and 16 that are filled with the tag of the bytes; null with {@code key}
+ * @param zeros    is filled with the pages that hold only zeros, as by {@code look}; where there are any, nothing is appended; null: it is known what to append
  */
-public record AppendOrder(int file, long offset, long roomFrom, long roomTo, byte[] digest, byte[] key, byte[] seal) { }
+public record AppendOrder(int file, long offset, long roomFrom, long roomTo, byte[] digest, byte[] key, byte[] seal, BitSet zeros) { }

@@ -54,13 +54,59 @@ final class SelfWrittenBlock {
 
     /** Has what must be stored appended, and notes where it is; returns how many bytes that were. */
     long write(BooleanSupplier givenUp) throws IOException {
-        memory.source().look(writer, pieces, count, zeros, hashes == null ? null : hashes.values());
+        if (hashes == null && memory.previous() == null && stripe.unlimited()) {
+            if (appendedWhole()) { // most memory: one order in place of two
+                return bytes;
+            }
+        } else {
+            memory.source().look(writer, pieces, count, zeros, hashes == null ? null : hashes.values());
+        }
         runs.find(zeros::get, addresses, (int) (bytes / Range.PAGE), hashes, memory.previous());
         long stored = select();
-        int block = stored == 0 ? -1 : append(stored, givenUp);
+        describe(stored == 0 ? -1 : append(stored, givenUp));
+        return stored;
+    }
+
+    /** Has all of it appended, unless some of it holds only zeros: it is known then which. */
+    private boolean appendedWhole() throws IOException {
+        AppendOrder order = order(stripe.length(), bytes, zeros);
+        long[] hash = new long[1];
+        stripe.tryAppend(bytes, _ -> {
+            hash[0] = carryOut(order);
+            return zeros.isEmpty();
+        });
+        if (!zeros.isEmpty()) {
+            stripe.notAskedFor(order.roomFrom());
+            return false;
+        }
+        runs.find(zeros::get, addresses, (int) (bytes / Range.PAGE), null, null);
+        describe(note(order, bytes, hash[0]));
+        return true;
+    }
+
+    private AppendOrder order(long at, long length, BitSet unlessZeros) {
+        BlockTags tags = memory.tags();
+        byte[] digest = memory.form().integrity() == Manifest.Integrity.SHA256 ? new byte[Checksum.DIGEST_BYTES] : null;
+        long roomFrom = stripe.room();
+        return new AppendOrder(file, at, roomFrom, stripe.roomFor(length), digest, tags == null ? null : tags.key(), tags == null ? null : tags.nextSeal(), unlessZeros);
+    }
+
+    private long carryOut(AppendOrder order) throws IOException {
+        try {
+            return memory.source().append(writer, pieces, count, order);
+        } catch (IOException e) {
+            throw Errno.named(stripe.path(), order.offset(), e);
+        }
+    }
+
+    /** The new block's number. */
+    private int note(AppendOrder order, long stored, long hash) {
+        return stripe.log().add(new Block(stripe.number(), order.offset(), (int) stored, (int) stored, Codec.RAW, hash, order.digest(), order.seal()));
+    }
+
+    private void describe(int block) {
         runs.describe(memory.process(), addresses, block, hashes, stripe.log());
         memory.count(runs);
-        return stored;
     }
 
     private long select() {
@@ -76,20 +122,9 @@ final class SelfWrittenBlock {
 
     /** The new block's number. */
     private int append(long stored, BooleanSupplier givenUp) throws IOException {
-        long at = stripe.length();
+        AppendOrder order = order(stripe.length(), stored, null);
         long[] hash = new long[1];
-        byte[] digest = memory.form().integrity() == Manifest.Integrity.SHA256 ? new byte[Checksum.DIGEST_BYTES] : null;
-        BlockTags tags = memory.tags();
-        byte[] seal = tags == null ? null : tags.nextSeal();
-        long roomFrom = stripe.room();
-        AppendOrder order = new AppendOrder(file, at, roomFrom, stripe.roomFor(stored), digest, tags == null ? null : tags.key(), seal);
-        stripe.append(stored, givenUp, output -> {
-            try {
-                hash[0] = memory.source().append(writer, pieces, count, order);
-            } catch (IOException e) {
-                throw Errno.named(stripe.path(), at, e);
-            }
-        });
-        return stripe.log().add(new Block(stripe.number(), at, (int) stored, (int) stored, Codec.RAW, hash[0], digest, seal));
+        stripe.append(stored, givenUp, _ -> hash[0] = carryOut(order));
+        return note(order, stored, hash[0]);
     }
 }

@@ -39,6 +39,12 @@ final class StripeFile implements Closeable {
         void to(StorageIo.Output output) throws IOException;
     }
 
+    /** What puts all bytes at the file's end, or none, and says which. */
+    @FunctionalInterface
+    interface MaybeAppend {
+        boolean to(StorageIo.Output output) throws IOException;
+    }
+
     /** Waits until {@code bytes} may go, and has them appended, unless that was given up meanwhile. */
     void append(long bytes, BooleanSupplier givenUp, Append how) throws IOException {
         if (bytes > 0 && rate.await(bytes, givenUp)) {
@@ -47,6 +53,20 @@ final class StripeFile implements Closeable {
             latency.recordValue(System.nanoTime() - begin);
         }
         length += bytes;
+    }
+
+    /** Whether bytes can go at once, so that it costs nothing to find out on the way that they need not. */
+    boolean unlimited() {
+        return rate == RateLimit.NONE;
+    }
+
+    /** As {@link #append}, of bytes that then perhaps are not appended. Only where it is {@link #unlimited}. */
+    void tryAppend(long bytes, MaybeAppend how) throws IOException {
+        long begin = System.nanoTime();
+        if (how.to(output)) {
+            latency.recordValue(System.nanoTime() - begin);
+            length += bytes;
+        }
     }
 
     /** Its number among the node's. */
@@ -82,6 +102,11 @@ final class StripeFile implements Closeable {
             room += (length + bytes - room + ROOM - 1) / ROOM * ROOM;
         }
         return room;
+    }
+
+    /** What {@link #roomFor} said last was not carried out: {@link #room} is what it was before. */
+    void notAskedFor(long before) {
+        room = before;
     }
 
     /** Makes the file durable and checks that the file system agrees about its length. */

@@ -56,7 +56,7 @@ final class PageSources {
         public long append(int writer, long[] runs, int count, AppendOrder o) throws IOException {
             try {
                 return source.append(writer, runs, count,
-                        new org.udckpt.process.model.AppendOrder(o.file(), o.offset(), o.roomFrom(), o.roomTo(), o.digest(), o.key(), o.seal()));
+                        new org.udckpt.process.model.AppendOrder(o.file(), o.offset(), o.roomFrom(), o.roomTo(), o.digest(), o.key(), o.seal(), o.zeros()));
             } catch (LinuxError e) {
                 throw new IOException(Errno.text(e.errno()), e);
             }

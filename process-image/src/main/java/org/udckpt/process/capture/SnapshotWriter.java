@@ -43,17 +43,22 @@ final class SnapshotWriter {
     void look(long[] runs, int count, BitSet zeros, long[] hashes) {
         order.set(JAVA_INT, SnapshotOrder.WANTS_HASHES, hashes == null ? 0 : 1);
         carryOut(Layout.ORDER_LOOK, runs, count);
-        zeros.clear();
-        zeros.or(BitSet.valueOf(order.asSlice(SnapshotOrder.ZEROS, Layout.ORDER_PAGES / 8).toArray(JAVA_BYTE)));
+        fill(zeros);
         if (hashes != null) {
             MemorySegment.copy(order, JAVA_LONG, Layout.ORDER_HASHES, hashes, 0, 2 * Layout.ORDER_PAGES);
         }
+    }
+
+    private void fill(BitSet zeros) {
+        zeros.clear();
+        zeros.or(BitSet.valueOf(order.asSlice(SnapshotOrder.ZEROS, Layout.ORDER_PAGES / 8).toArray(JAVA_BYTE)));
     }
 
     /** XXH3 of what was appended. @throws LinuxError of the file system */
     long append(boolean direct, long[] runs, int count, AppendOrder what) {
         order.set(JAVA_INT, SnapshotOrder.WANTS_DIGEST, what.digest() == null ? 0 : 1);
         order.set(JAVA_INT, SnapshotOrder.WANTS_TAG, what.key() == null ? 0 : 1);
+        order.set(JAVA_INT, SnapshotOrder.UNLESS_ZEROS, what.zeros() == null ? 0 : 1);
         order.set(JAVA_INT, SnapshotOrder.FILE, files[what.file()]);
         order.set(JAVA_LONG, SnapshotOrder.OFFSET, what.offset());
         order.set(JAVA_LONG, SnapshotOrder.ROOM_FROM, what.roomFrom());
@@ -66,6 +71,9 @@ final class SnapshotWriter {
         int error = order.get(JAVA_INT, SnapshotOrder.ERROR);
         if (error != 0) {
             throw new LinuxError("write", error);
+        }
+        if (what.zeros() != null) {
+            fill(what.zeros());
         }
         if (what.digest() != null) {
             MemorySegment.copy(order, JAVA_BYTE, SnapshotOrder.DIGEST, what.digest(), 0, Layout.ORDER_DIGEST_BYTES);

@@ -89,7 +89,7 @@ class SnapshotWriterTest {
     }
 
     private static AppendOrder plain(int file, long offset, byte[] digest) {
-        return new AppendOrder(file, offset, 0, 0, digest, null, null);
+        return new AppendOrder(file, offset, 0, 0, digest, null, null, null);
     }
 
     private void writesAll(Frozen frozen, boolean direct) throws Exception {
@@ -140,6 +140,25 @@ class SnapshotWriterTest {
         return gmac.doFinal();
     }
 
+    /** Every seventh page of the target holds only zeros. */
+    @Test
+    void nothingIsAppendedWhereThereAreZeros() throws Exception {
+        try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
+            Path file = file(temp);
+            assertNull(frozen.snapshot.ready(List.of(file.toString()), true, false, 1));
+            BitSet zeros = new BitSet();
+            frozen.snapshot.append(0, new long[] {frozen.pages + 2L * PAGE, 9L * PAGE}, 2, new AppendOrder(0, 0, 0, 0, null, null, null, zeros));
+            assertEquals(BitSet.valueOf(new long[] {1 << 1 | 1 << 8}), zeros, "pages 3 and 10");
+            assertEquals(0, Files.size(file));
+            byte[] digest = new byte[32];
+            long hash = frozen.snapshot.append(0, new long[] {frozen.pages + 4L * PAGE, 6L * PAGE}, 2, new AppendOrder(0, 0, 0, 0, digest, null, null, zeros));
+            assertTrue(zeros.isEmpty());
+            assertArrayEquals(expected(4, 6), Files.readAllBytes(file));
+            assertArrayEquals(MessageDigest.getInstance("SHA-256").digest(expected(4, 6)), digest);
+            assertEquals(hash, frozen.snapshot.append(0, new long[] {frozen.pages + 4L * PAGE, 6L * PAGE}, 2, plain(0, 6L * PAGE, null)));
+        }
+    }
+
     @Test
     void itsTagsAreThoseOfTheJdk() throws Exception {
         try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
@@ -157,7 +176,7 @@ class SnapshotWriterTest {
                 int count = 1 + random.nextInt(MOST);
                 long[] runs = {frozen.pages + (long) first * PAGE, (long) count * PAGE};
                 byte[] digest = random.nextBoolean() ? new byte[32] : null;
-                frozen.snapshot.append(writer, runs, 2, new AppendOrder(writer, at[writer], 0, 0, digest, key, seal));
+                frozen.snapshot.append(writer, runs, 2, new AppendOrder(writer, at[writer], 0, 0, digest, key, seal, null));
                 at[writer] += runs[1];
                 assertArrayEquals(tag(key, seal, expected(first, count)), Arrays.copyOfRange(seal, 12, 28), "round " + round);
                 if (digest != null) {
@@ -185,7 +204,7 @@ class SnapshotWriterTest {
                 long room = 12 << 20;
                 long before = hugeKibibytes();
                 for (int i = 0; i < blocks; i++) {
-                    frozen.snapshot.append(0, runs, 2, new AppendOrder(0, (long) i * MOST * PAGE, i == 0 ? 0 : room, room, null, null, null));
+                    frozen.snapshot.append(0, runs, 2, new AppendOrder(0, (long) i * MOST * PAGE, i == 0 ? 0 : room, room, null, null, null, null));
                 }
                 byte[] written = Files.readAllBytes(file);
                 assertTrue(written.length >= blocks * MOST * PAGE && written.length <= room, written.length + " bytes");
