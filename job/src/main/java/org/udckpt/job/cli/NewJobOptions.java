@@ -101,6 +101,9 @@ final class NewJobOptions {
         }
         Launch launch = launch();
         HostLayout layout = several.isPresent() ? HostLayout.ofAgents(allocated.map(HostLayout::format).orElseGet(() -> Spares.aside(settings, hosts)), ranks) : HostLayout.parse(hosts, ranks);
+        if (several.isPresent()) {
+            Spares.check(settings, layout.hosts().stream().map(HostLayout.Host::name).toList());
+        }
         Map<String, String> environment = RawText.environment();
         Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"), launch);
         FilePatterns.resolve(settings);

@@ -54,7 +54,16 @@ final class NodesOptions {
             return Optional.empty();
         }
         List<String> names = hosts.hosts().stream().map(HostLayout.Host::name).toList();
-        if (!HostNames.areOfOthers(names)) {
+        HostNames.Kinds kinds = HostNames.kinds(names);
+        if (!kinds.others().isEmpty() && !kinds.nobodys().isEmpty()) {
+            throw new Failure(ExitCode.USAGE, "--hosts: " + String.join(", ", kinds.nobodys()) + (kinds.nobodys().size() == 1 ? " is no machine's name" : " are no machines' names")
+                    + " here, but " + String.join(", ", kinds.others()) + (kinds.others().size() == 1 ? " is" : " are") + ": a slip of the pen? (To simulate all of them on this machine give names that no machine has;"
+                    + " where only the hosts themselves know these names, give --starter too.)");
+        }
+        if (kinds.others().isEmpty()) {
+            if (!kinds.nobodys().isEmpty()) {
+                Messages.info(String.join(", ", kinds.nobodys()) + (kinds.nobodys().size() == 1 ? ": no machine has this name, so that it is a simulated host" : ": no machine has these names, so that they are simulated hosts") + " on this one");
+            }
             return Optional.empty();
         }
         String word = SlurmNodes.within(System.getenv()) ? "srun" : "ssh";

@@ -121,7 +121,7 @@ final class RestartCommand implements Callable<Integer> {
         Optional<HostLayout> room = slurm.map(nodes -> Spares.aside(settings, nodes.tasks()));
         if (several.isPresent()) {
             placement.setSparesAside(settings);
-            Spares.names(settings);
+            Spares.check(settings, List.of());
         }
         Placer place = slurm.isPresent() ? (units, ties) -> InAllocation.place("srun", room.get(), units, ties) : placement;
         return several.isPresent() ? several(settings, installation, several.get(), location, place, relocation) : alone(settings, installation, location, relocation);

@@ -328,7 +328,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     @Override
     public void jobEnded(Tally tally, long now) {
         for (int unit = 0; unit < job.units().size(); unit++) {
-            if (!endedUnits.get(unit) && begun.isDone() && !begun.isCompletedExceptionally() && lost.addSilent(unit, now)) {
+            if (!endedUnits.get(unit) && begun.isDone() && !begun.isCompletedExceptionally() && lost.silent(unit, now)) {
                 codes.decide(ExitCode.IO.value());
                 Messages.error(unit(NodeJob.node(unit)) + " has not said that its ranks have ended" + (tally.failure() == null ? "" : " (" + tally.failure().text() + ")"), null);
             }
@@ -339,13 +339,18 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     @Override
     public void lost(int number, long now) {
-        lost(List.of(NodeJob.unit(number)), unit(number) + " has not been heard of for too long", now);
+        lost.silent(NodeJob.unit(number), now);
+        lost(unit(number) + " has not been heard of for too long", now);
     }
 
     @Override
-    public void agentsEnded(List<Integer> units, String reason, long now) {
-        if (!ending || !endedUnits.stream().boxed().toList().containsAll(units)) {
-            lost(units, reason, now);
+    public void agentsEnded(List<Integer> units, boolean byItself, String reason, long now) {
+        if (byItself) {
+            lost.endedByItself(units);
+        }
+        if (!ending || !byItself && !endedUnits.stream().boxed().toList().containsAll(units)) {
+            lost.add(units, !byItself, now);
+            lost(reason, now);
         }
     }
 
@@ -354,8 +359,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         lost.missing(units);
     }
 
-    private void lost(List<Integer> units, String why, long now) {
-        lost.add(units, now);
+    private void lost(String why, long now) {
         copies.close(why);
         failed(why, now);
     }

@@ -21,6 +21,8 @@ final class LostUnits {
     private final Timing timing;
     private final Set<String> hosts;
     private final Set<Integer> units = ConcurrentHashMap.newKeySet();
+    /** Those of them of which nothing more is known. */
+    private final Set<Integer> silent = ConcurrentHashMap.newKeySet();
     /** When the last one was found to be lost, in {@link System#nanoTime}'s terms. */
     private volatile long lostAt;
 
@@ -31,20 +33,28 @@ final class LostUnits {
         this.hosts = hosts;
     }
 
-    /** These, together. */
-    void add(Collection<Integer> lost, long now) {
+    /** These, together. @param hostsToo their agents did not end by themselves */
+    void add(Collection<Integer> lost, boolean hostsToo, long now) {
         units.addAll(lost);
-        if (lost.size() == 1) { // else one command of a starter was the way to all of them, and says nothing about their hosts
+        if (hostsToo && lost.size() == 1) { // else one command of a starter was the way to all of them, and says nothing about their hosts
             missing(lost);
         }
         lostAt = now;
     }
 
-    /** False: it was lost before. */
-    boolean addSilent(int unit, long now) {
+    /** Nobody knows why nothing is heard of it: its host may be lost, or only the way to it. False: it was lost before. */
+    boolean silent(int unit, long now) {
         boolean isNew = units.add(unit);
-        lostAt = isNew ? now : lostAt;
+        if (isNew) {
+            silent.add(unit);
+            lostAt = now;
+        }
         return isNew;
+    }
+
+    /** Agents that have ended in good order, as those do that have lost their way to the lead: what silence made of their hosts is not so. */
+    void endedByItself(Collection<Integer> ended) {
+        silent.removeAll(ended);
     }
 
     /** Their hosts have no agents, or not any more. */
@@ -62,7 +72,7 @@ final class LostUnits {
     }
 
     /**
-     * Waits until none of them can have ranks that still run: each agent ends its own when it finds that it has no way to the root any more
+     * Waits until none of them can have ranks that still run, and settles whose hosts are lost: each agent ends its own when it finds that it has no way to the root any more
      * (docs/coordination.md, Leases).
      */
     void awaitEnd() throws InterruptedException {
@@ -71,6 +81,11 @@ final class LostUnits {
             Messages.info("waiting " + Durations.format(left) + " until the ranks of " + units.stream().map(job.units()::get).map(LeadLife::place).collect(Collectors.joining(", "))
                     + " have ended, wherever they are");
             TimeUnit.NANOSECONDS.sleep(left);
+        }
+        if (silent.size() == job.units().size()) {
+            Messages.warn("all hosts of job " + job.name() + " fell silent: it was rather this one that was cut off or stood still, and they are used again");
+        } else {
+            missing(silent);
         }
     }
 }

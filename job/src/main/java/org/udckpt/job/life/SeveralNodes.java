@@ -219,6 +219,10 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     @Override
     public Life again(ImageLocation location, Relocation relocation) throws InterruptedException {
         lead.lostOnes().awaitEnd();
+        if (spares().stream().allMatch(lostHosts::contains) && job.units().stream().allMatch(unit -> lostHosts.contains(unit.host()))) {
+            Messages.warn("no host of job " + name() + " is left: those that were lost are tried again");
+            lostHosts.clear();
+        }
         List<Unit> placed = Placement.without(lostHosts, job.units(), new ArrayList<>(spares()));
         for (Unit unit : placed) {
             String before = job.units().get(placed.indexOf(unit)).host();

@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -17,16 +18,34 @@ public final class HostNames {
 
     private HostNames() {}
 
-    /** Whether each is a machine's name or address, and at least one is another machine than this. */
-    public static boolean areOfOthers(List<String> names) {
+    /**
+     * What they are.
+     *
+     * @param others  those that are names or addresses of other machines than this
+     * @param nobodys those that are no machine's
+     */
+    public record Kinds(List<String> others, List<String> nobodys) { }
+
+    /** Looks them all up. */
+    public static Kinds kinds(List<String> names) {
         if (names.stream().anyMatch(name -> name.matches("\\d+"))) {
-            return false; // read as addresses these would be 0.0.0.N
+            return new Kinds(List.of(), names); // read as addresses these would be 0.0.0.N
         }
         ExecutorService lookups = Executors.newFixedThreadPool(AT_ONCE, Thread.ofPlatform().daemon().name("host names").factory());
         try {
             List<CompletableFuture<InetAddress[]>> found = names.stream().map(name -> CompletableFuture.supplyAsync(() -> addresses(name), lookups)
                     .completeOnTimeout(new InetAddress[0], PATIENCE_SECONDS, TimeUnit.SECONDS)).toList();
-            return found.stream().allMatch(each -> each.join().length > 0) && found.stream().anyMatch(each -> !isHere(each.join()));
+            List<String> others = new ArrayList<>();
+            List<String> nobodys = new ArrayList<>();
+            for (int i = 0; i < names.size(); i++) {
+                InetAddress[] addresses = found.get(i).join();
+                if (addresses.length == 0) {
+                    nobodys.add(names.get(i));
+                } else if (!isHere(addresses)) {
+                    others.add(names.get(i));
+                }
+            }
+            return new Kinds(others, nobodys);
         } finally {
             lookups.shutdownNow(); // one that hangs is not waited for
         }

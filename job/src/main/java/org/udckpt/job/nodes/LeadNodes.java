@@ -25,7 +25,7 @@ import org.udckpt.job.tree.Tree;
 public final class LeadNodes implements AutoCloseable {
     /** Each node is told, most by a connection that has to be made again. */
     private static final Duration LAST_WORDS = Duration.ofSeconds(5), A_HANDSHAKE = Duration.ofMillis(5);
-    private static final int NO_SUCH_COMMAND = 127, NO_CONNECTION = 255;
+    private static final int CANNOT_EXECUTE = 126, NO_SUCH_COMMAND = 127, NO_CONNECTION = 255;
 
     private final NodeJob job;
     private final LeadPart part;
@@ -134,8 +134,13 @@ public final class LeadNodes implements AutoCloseable {
                 part.missing(command.units());
             }
         } else {
-            loop.execute(now -> part.agentsEnded(command.units(), reason, now));
+            loop.execute(now -> part.agentsEnded(command.units(), isOfAgent(code), reason, now));
         }
+    }
+
+    /** Not a signal's, nor one by which shells and ssh say that there is no agent or no way to it. */
+    private static boolean isOfAgent(int code) {
+        return code < CANNOT_EXECUTE;
     }
 
     private static String hint(StartCommand command, int code) {

@@ -12,10 +12,11 @@ public interface LeadPart extends Owner {
      * Agents have ended, or the way to them, without being told to; after {@link LeadNodes#start} has returned. The tree finds out as well
      * ({@link Owner#lost}), after its lease.
      *
-     * @param units  theirs
-     * @param reason for the user: which hosts, what command, its exit code
+     * @param units    theirs
+     * @param byItself an agent has ended with a code of its own: its host is well, and its ranks have ended
+     * @param reason   for the user: which hosts, what command, its exit code
      */
-    void agentsEnded(List<Integer> units, String reason, long now);
+    void agentsEnded(List<Integer> units, boolean byItself, String reason, long now);
 
     /** Agents did not come, or ended before all had come: the job is not begun. From any thread. */
     void missing(List<Integer> units);

@@ -172,7 +172,7 @@ public final class Placement {
     }
 
     /**
-     * Where units go whose hosts were lost: to a spare each, as long as there are some, and then to the hosts that are left, in turn.
+     * Where units go whose hosts were lost: to a spare for each host, as long as there are some, and then to the hosts that are left, in turn, spares that were taken among them.
      *
      * @param spares hosts that have no units; the used ones are removed
      * @throws Failure 69 when no host is left
@@ -187,7 +187,12 @@ public final class Placement {
                 if (spares.isEmpty() && left.isEmpty()) {
                     throw new Failure(ExitCode.UNSUPPORTED, "no host is left: all of " + hosts(units) + " were lost, and there are no --spares");
                 }
-                instead.put(unit.host(), spares.isEmpty() ? left.get(turn++ % left.size()) : spares.removeFirst());
+                boolean spare = !spares.isEmpty();
+                String taken = spare ? spares.removeFirst() : left.get(turn++ % left.size());
+                instead.put(unit.host(), taken);
+                if (spare) {
+                    left.add(taken);
+                }
             }
         }
         return units.stream().map(unit -> unit.on(instead.getOrDefault(unit.host(), unit.host()))).toList();

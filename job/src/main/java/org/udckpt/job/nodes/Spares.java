@@ -1,6 +1,7 @@
 package org.udckpt.job.nodes;
 
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.udckpt.job.config.Option;
@@ -8,6 +9,7 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
 
 /** Hosts that take the place of lost ones: named, or so many of those that the job could have. */
 public final class Spares {
@@ -41,6 +43,26 @@ public final class Spares {
     /** As {@link #aside(Settings, String)}. */
     public static HostLayout aside(Settings settings, HostLayout hosts) {
         return HostLayout.parse(aside(settings, hosts.format()));
+    }
+
+    /**
+     * What makes no sense of them is said before anything is started.
+     *
+     * @param hosts that have ranks from the beginning; none: nobody knows yet
+     * @throws Failure for one that is named twice, or has ranks
+     */
+    public static void check(Settings settings, Collection<String> hosts) {
+        List<String> names = names(settings);
+        String origin = settings.value(Option.SPARES).origin() + " " + settings.text(Option.SPARES);
+        if (names.stream().distinct().count() != names.size()) {
+            throw new Failure(ExitCode.USAGE, origin + ": a host is named twice");
+        }
+        names.stream().filter(hosts::contains).findFirst().ifPresent(taken -> {
+            throw new Failure(ExitCode.USAGE, origin + ": " + taken + " has ranks of the job already (--hosts): a spare has none to begin with");
+        });
+        if (!names.isEmpty() && settings.count(Option.RESTART_ON_FAILURE) == 0) {
+            Messages.warn(origin + ": spares take the place of lost hosts where the job is restarted by itself: give --restart-on-failure too");
+        }
     }
 
     /** Their names. @throws Failure for a number of hosts that nobody has named */

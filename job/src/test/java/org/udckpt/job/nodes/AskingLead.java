@@ -99,7 +99,7 @@ public final class AskingLead implements LeadPart {
     }
 
     @Override
-    public void agentsEnded(List<Integer> units, String reason, long now) {
+    public void agentsEnded(List<Integer> units, boolean byItself, String reason, long now) {
         System.out.println("agents ended " + units + ": " + reason);
     }
 

@@ -50,6 +50,14 @@ class PlacementTest {
     }
 
     @Test
+    void sparesHaveNoRanks() {
+        Settings settings = Settings.load().flag(Option.SPARES, "s,t");
+        Spares.check(settings, List.of("a", "b"));
+        assertTrue(refused(ExitCode.USAGE, () -> Spares.check(settings, List.of("a", "t"))).getMessage().contains("--spares s,t: t has ranks of the job already"));
+        assertTrue(refused(ExitCode.USAGE, () -> Spares.check(Settings.load().flag(Option.SPARES, "s,s"), List.of())).getMessage().contains("a host is named twice"));
+    }
+
+    @Test
     void unitsFillHostsInOrder() {
         assertEquals(List.of("x", "x", "y"), over("x,y"));
         assertEquals(List.of("x", "x", "x"), over("x"));
@@ -57,6 +65,9 @@ class PlacementTest {
         assertEquals(List.of("y", "y", "y"), over("x:1,y"));
         assertEquals(List.of("z", "b", "z"), hosts(Placement.mapped("a=z,c=z", UNITS)));
         assertEquals(List.of("a", "s", "c"), hosts(Placement.without(Set.of("b"), UNITS, new java.util.ArrayList<>(List.of("s")))));
+        assertEquals(List.of("s", "s", "s"), hosts(Placement.without(Set.of("a", "b", "c"), UNITS, new java.util.ArrayList<>(List.of("s")))));
+        assertEquals(List.of("s", "t", "c"), hosts(Placement.without(Set.of("a", "b"), UNITS, new java.util.ArrayList<>(List.of("s", "t")))));
+        assertEquals(List.of("s", "b", "b"), hosts(Placement.without(Set.of("a", "c"), UNITS, new java.util.ArrayList<>(List.of("s")))));
     }
 
     @Test

@@ -186,6 +186,26 @@ class SeveralHostsRestartTest {
         }
     }
 
+    /** To a lead that stood still for longer than its lease all hosts seem lost, though nothing is wrong with them. */
+    @Test
+    void aLeadThatStoodStillUsesItsHostsAgain() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(3)) {
+            assertEquals(0, hosts.end("alone", hosts.command("alone", words(List.of("run", "-n", "4"), STENCIL)), SECONDS), () -> hosts.text("alone"));
+            List<String> whole = hosts.lines("alone");
+            String images = hosts.directory.resolve("images").toString();
+            Process job = hosts.several("job", "run", words(List.of("--name", "job", "--dir", images, "--hosts", hosts.hosts(2, 2, 3), "--restart-on-failure", "3"), STENCIL));
+            hosts.await("the job's output", "job", () -> hosts.output("job").contains("iteration"));
+            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job"), () -> hosts.text("checkpoint") + hosts.text("job"));
+            DisturbedJob.signal("STOP", List.of(lead(job).pid()));
+            hosts.await("the end of the ranks", "job", () -> hosts.programs(2).isEmpty() && hosts.programs(3).isEmpty());
+            DisturbedJob.signal("CONT", List.of(lead(job).pid()));
+            hosts.assertEnds(0, "job", job, SECONDS);
+            assertTrue(whole.containsAll(hosts.lines("job")), () -> hosts.text("job"));
+            assertEquals(whole.getLast(), hosts.lines("job").getLast());
+            hosts.good();
+        }
+    }
+
     private static ProcessHandle lead(Process command) {
         return command.children().filter(child -> child.info().command().orElse("").endsWith("/java")).findFirst().orElseThrow();
     }
