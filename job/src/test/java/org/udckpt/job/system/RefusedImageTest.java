@@ -113,7 +113,7 @@ class RefusedImageTest {
     /** Neither one whose version is too new nor one that was never finished is taken. */
     private static void withoutACompleteOne(RunningJob job, Path images, Path tooNew) throws Exception {
         Files.delete(images.resolve("ckpt-0001/manifest"));
-        refused(job, 69, images, "version 3", "ckpt-0002");
+        refused(job, 69, images, "version 4", "ckpt-0002");
         Files.delete(tooNew.resolve("manifest"));
         refused(job, 66, images, "no complete checkpoint", "ckpt-0001, ckpt-0002");
         refused(job, 66, tooNew, "ckpt-0002", "not complete");
