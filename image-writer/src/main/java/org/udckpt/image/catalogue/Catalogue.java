@@ -100,6 +100,22 @@ public final class Catalogue {
         return list().stream().filter(entry -> entry.state() == State.COMPLETE).reduce((_, later) -> later);
     }
 
+    /** Reads a checkpoint whole, for whose sake others are to go. */
+    @FunctionalInterface
+    public interface WholeRead {
+        /** @throws IOException when it is damaged, or cannot be read */
+        void read(Entry newest) throws IOException;
+    }
+
+    /** As {@link #prune(int, WholeRead)}, where an error calls memory by its numbers. */
+    public List<Entry> prune(int keep) throws IOException {
+        return prune(keep, newest -> {
+            try (CheckpointReader reader = CheckpointReader.open(newest.directory(), key, io)) {
+                reader.verify((_, _) -> { });
+            }
+        });
+    }
+
     /**
      * Removes complete checkpoints that are older than the newest {@code keep} complete ones. Before anything is
      * removed, the newest is read whole and checked ({@link CheckpointReader#verify}): when it is damaged, nothing is
@@ -109,7 +125,7 @@ public final class Catalogue {
      * @param keep at least 1
      * @return what was removed
      */
-    public List<Entry> prune(int keep) throws IOException {
+    public List<Entry> prune(int keep, WholeRead check) throws IOException {
         if (keep < 1) {
             throw new IllegalArgumentException("keep " + keep + ": at least one checkpoint must stay");
         }
@@ -117,9 +133,7 @@ public final class Catalogue {
         if (complete.size() <= keep) {
             return List.of();
         }
-        try (CheckpointReader newest = CheckpointReader.open(complete.getLast().directory(), key, io)) {
-            newest.verify((_, _) -> { });
-        }
+        check.read(complete.getLast());
         long verified = complete.getLast().id();
         return removeAllBut(now -> now.stream().map(Entry::id).filter(id -> id >= verified || newest(now, keep).contains(id)).collect(Collectors.toSet()), verified);
     }

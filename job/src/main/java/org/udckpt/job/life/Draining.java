@@ -10,6 +10,7 @@ import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.store.Damage;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Tiers;
 import org.udckpt.job.tiers.Drain;
@@ -53,8 +54,12 @@ final class Draining {
 
     /** The same. @param parts where each host of several has its own */
     static Keeping keeping(Settings settings, Path directory, Optional<Drain> drain, Optional<HostParts> parts) {
-        return drain.map(tiered -> new Keeping(directory, tiered::beforeNumber, tiered::ask, parts))
-                .orElseGet(() -> new Keeping(directory, () -> { }, new Pruning(settings, directory), parts));
+        if (drain.isPresent()) {
+            Drain tiered = drain.get();
+            return new Keeping(directory, tiered::beforeNumber, tiered::ask, parts, tiered.damage());
+        }
+        Damage damage = new Damage();
+        return new Keeping(directory, () -> { }, new Pruning(settings, directory, damage), parts, damage);
     }
 
     /** A directory that all hosts of a job share: files on its file system are one file for all of them. Empty: that of the checkpoints. */

@@ -33,7 +33,7 @@ final class Service {
         drain.ifPresent(tiered -> job.beforeNextLife(tiered::leaveToNextLife));
         Keeping keeping = Draining.keeping(job.settings(), job.imageDirectory(), drain);
         HugePageRepair hugePages = job.owns(new HugePageRepair(job));
-        Checkpointer checkpointer = job.owns(new Checkpointer(job, options, keeping.beforeNumber(), () -> {
+        Checkpointer checkpointer = job.owns(new Checkpointer(job, options, keeping.beforeNumber(), keeping.damage(), () -> {
             hugePages.ask();
             keeping.kept().run();
         }));
