@@ -36,24 +36,20 @@ final class OwnCheckpoints {
 
     /** Those that were taken after the one of that number, whoever took it. */
     static OwnCheckpoints since(Settings settings, Path directory, long before) {
-        return new OwnCheckpoints(settings, directory, before, (entry, job) -> entry.id() > before && isOf(entry, job));
+        return new OwnCheckpoints(settings, directory, before, (entry, job) -> entry.id() > before && Draining.isOf(entry, job));
     }
 
     /** Those that are taken from now on, and the one that the job is restarted from, and older ones of the same job. */
     static OwnCheckpoints from(Settings settings, ImageLocation location) {
         Path directory = Draining.directory(settings, location.parent());
         long before = latest(settings, directory);
-        return new OwnCheckpoints(settings, directory, before, (entry, job) -> entry.id() > before && isOf(entry, job)
+        return new OwnCheckpoints(settings, directory, before, (entry, job) -> entry.id() > before && Draining.isOf(entry, job)
                 || entry.id() <= location.entry().id() && job(entry).equals(job(location.entry())));
     }
 
     /** The newest that there was, anybody's, when the job began. */
     long before() {
         return before;
-    }
-
-    private static boolean isOf(Catalogue.Entry entry, String job) {
-        return entry.manifest().labels().getOrDefault(Draining.JOB, "").equals(job);
     }
 
     /** What names the job in the labels of its checkpoints. */

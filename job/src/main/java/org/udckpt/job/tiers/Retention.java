@@ -17,7 +17,7 @@ import org.udckpt.job.store.Tiers;
 /**
  * Which checkpoints stay in which tier. On slow the newest {@code keep} (0: all); on fast the newest {@code keepFast}, and those
  * that are newer than all on slow, though of these no more than {@code keep}: a slow tier that fails must not fill the fast one.
- * What one that stays is based on stays with it.
+ * What one that stays is based on stays with it. Other jobs' checkpoints neither count nor go.
  */
 final class Retention {
     private final Tiers tiers;
@@ -45,7 +45,7 @@ final class Retention {
         }
         Catalogue slow = new Catalogue(tiers.slow().path(), key);
         if (hosts.own().isEmpty()) {
-            slow.prune(keep, newest -> damage.readWhole(newest.directory(), key));
+            slow.prune(keep, hosts::owns, newest -> damage.readWhole(newest.directory(), key));
             return;
         }
         List<Catalogue.Entry> own = complete(slow, hosts);

@@ -30,6 +30,7 @@ import org.udckpt.job.store.Keys;
 @Timeout(60)
 class ImageChainTest {
     private static final int PAGES = 16;
+    private static final String JOB = "job";
 
     @TempDir
     Path directory;
@@ -42,6 +43,10 @@ class ImageChainTest {
 
     /** Memory of which the first page changes. */
     private Manifest take(ImageChain chain) throws IOException {
+        return take(chain, JOB);
+    }
+
+    private Manifest take(ImageChain chain, String job) throws IOException {
         try (CheckpointWriter writer = chain.begin(new WriteMeter())) {
             writer.node(0, "a").memory(1, List.of(new Range(0, PAGES * Range.PAGE)), (address, into) -> {
                 for (long page = 0; page < into.byteSize(); page += Range.PAGE) {
@@ -49,10 +54,14 @@ class ImageChainTest {
                 }
                 return into.byteSize();
             });
-            Manifest manifest = writer.commit(CheckpointInfo.now(1, Map.of("job", "job")));
+            Manifest manifest = writer.commit(CheckpointInfo.now(1, Map.of("job", job)));
             chain.complete(writer);
             return manifest;
         }
+    }
+
+    private ImageChain chain() {
+        return new ImageChain(settings, images(), ImageOptions.of(settings), () -> { }, damage);
     }
 
     private String pruned() {
@@ -60,7 +69,7 @@ class ImageChainTest {
         ByteArrayOutputStream errors = new ByteArrayOutputStream();
         System.setErr(new PrintStream(errors, true));
         try {
-            new Pruning(settings, images(), damage).run();
+            new Pruning(settings, images(), entry -> entry.manifest().labels().get("job").equals(JOB), damage).run();
         } finally {
             System.setErr(before);
         }
@@ -74,7 +83,7 @@ class ImageChainTest {
     /** What pruning has just found damaged is not what the next checkpoint is based on: it is whole, and then the damaged ones may go. */
     @Test
     void theCheckpointAfterADamagedOneHoldsEverything() throws Exception {
-        ImageChain chain = new ImageChain(settings, images(), ImageOptions.of(settings), () -> { }, damage);
+        ImageChain chain = chain();
         assertEquals(List.of(), take(chain).bases());
         assertEquals("", pruned());
         try (RandomAccessFile stripe = new RandomAccessFile(images().resolve("ckpt-0001/node-0000.stripe-00").toFile(), "rw")) {
@@ -89,5 +98,21 @@ class ImageChainTest {
         assertEquals("", pruned());
         assertEquals(List.of("ckpt-0003"), names());
         assertEquals(List.of(3L), take(chain).bases().stream().map(Manifest.Base::id).toList());
+    }
+
+    /** Two jobs take their checkpoints in one directory: each counts its own, and removes its own. */
+    @Test
+    void anotherJobsCheckpointsNeitherCountNorGo() throws Exception {
+        ImageChain own = chain();
+        ImageChain other = chain();
+        take(other, "other");
+        take(own);
+        assertEquals("", pruned());
+        assertEquals(List.of("ckpt-0001", "ckpt-0002"), names(), "one each");
+        assertEquals(List.of(1L), take(other, "other").bases().stream().map(Manifest.Base::id).toList());
+        settings.flag(Option.FULL_EVERY, "1");
+        take(chain());
+        assertEquals("", pruned());
+        assertEquals(List.of("ckpt-0001", "ckpt-0003", "ckpt-0004"), names());
     }
 }

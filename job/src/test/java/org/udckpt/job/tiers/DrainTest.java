@@ -267,6 +267,24 @@ class DrainTest {
         assertTiers(List.of("ckpt-0004", "ckpt-0005"), List.of("ckpt-0004", "ckpt-0005"));
     }
 
+    /** The same where one process has all ranks, or the fast tier is shared. */
+    @Test
+    void anotherJobsOnSharedTiersAreNotItsEither() throws Exception {
+        write("a");
+        write("b");
+        write("b");
+        write("a");
+        PartHosts own = PartHosts.none(entry -> entry.manifest().labels().get("job").equals("b"));
+        try (Drain drain = Drain.start(tiers, options, 1, 1, LONG, own)) {
+            drain.ask();
+            await(drain, "ckpt-0003");
+            write("b");
+            drain.ask();
+            await(drain, "ckpt-0005");
+        }
+        assertTiers(List.of("ckpt-0001", "ckpt-0004", "ckpt-0005"), List.of("ckpt-0005"));
+    }
+
     /** As UnitCopies, of a job whose checkpoints are all there as a whole. */
     private PartHosts hostsOf(String job) {
         return new PartHosts() {
