@@ -38,7 +38,7 @@ public final class Catalogue {
         COMPLETE,
         /** It has no manifest: it is being written, or its writer failed or died. */
         INCOMPLETE,
-        /** It has a manifest but cannot be used; {@link Entry#problem()} says why. */
+        /** It has a manifest, or is a symbolic link, but cannot be used; {@link Entry#problem()} says why. */
         CORRUPT
     }
 
@@ -73,7 +73,10 @@ public final class Catalogue {
         Manifests manifests = new Manifests(key, io);
         for (Path path : io.list(parent)) {
             var id = ImageNames.id(path);
-            if (id.isPresent() && Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+            if (id.isPresent() && Files.isSymbolicLink(path)) { // who removes what is in a directory must not be led to another one
+                entries.add(new Entry(id.getAsLong(), path, State.CORRUPT, null, new ImageError.Corrupt(path, -1, "a symbolic link, which is not followed: name the directory that"
+                        + " it leads to, or move that here"), false, false));
+            } else if (id.isPresent() && Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
                 entries.add(entry(id.getAsLong(), path, manifests));
             }
         }
