@@ -3,11 +3,14 @@ package org.udckpt.job.cli;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.Locale;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.ImageNames;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.VerifiedMark;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
@@ -31,7 +34,23 @@ record Verification(Catalogue.Entry entry, long bytes, int files, long nanosecon
             mark(location.entry());
             return new Verification(location.entry(), reader.manifest().storedBytes(), reader.manifest().files().size(), System.nanoTime() - begin, null);
         } catch (IOException | RuntimeException e) {
-            return new Verification(location.entry(), 0, 0, System.nanoTime() - begin, Failure.of("verifying " + location.entry().name(), e));
+            Failure failure = Failure.of("verifying " + location.entry().name(), e);
+            if (failure.code() == ExitCode.CORRUPT || failure.code() == ExitCode.IO) {
+                unmark(location.entry(), failure);
+            }
+            return new Verification(location.entry(), 0, 0, System.nanoTime() - begin, failure);
+        }
+    }
+
+    /** Also of an older one that it is based on, where the damage is in that. */
+    private static void unmark(Catalogue.Entry entry, Failure failure) {
+        try {
+            VerifiedMark.remove(entry.directory());
+            if (failure.getCause() instanceof ImageError damage && damage.file().getParent() != null && ImageNames.id(damage.file().getParent()).isPresent()) {
+                VerifiedMark.remove(damage.file().getParent());
+            }
+        } catch (IOException e) {
+            Messages.warn("'udckpt list' may still show when it was last found good: " + e.getMessage());
         }
     }
 
