@@ -24,21 +24,21 @@ import org.udckpt.job.store.StateTables;
  * @param nanoseconds that it took
  * @param failure what is wrong; null: nothing
  */
-record Verification(Catalogue.Entry entry, long bytes, int files, long nanoseconds, Failure failure) {
+record Verification(ImageLocation location, long bytes, int files, long nanoseconds, Failure failure) {
     /** Of an incomplete checkpoint it says so. */
     static Verification of(ImageLocation location, ImageKey key) {
         long begin = System.nanoTime();
-        try (CheckpointReader reader = location.open(key); ReadView view = new ReadView("verify " + location.entry().name())) {
+        try (CheckpointReader reader = location.open(key); ReadView view = new ReadView("verify " + location.name())) {
             reader.verify(view::show);
             OpenImage.read(reader, StateTables.readJob(reader));
             mark(location.entry());
-            return new Verification(location.entry(), reader.manifest().storedBytes(), reader.manifest().files().size(), System.nanoTime() - begin, null);
+            return new Verification(location, reader.manifest().storedBytes(), reader.manifest().files().size(), System.nanoTime() - begin, null);
         } catch (IOException | RuntimeException e) {
-            Failure failure = Failure.of("verifying " + location.entry().name(), e);
+            Failure failure = Failure.of("verifying " + location.name(), e);
             if (failure.code() == ExitCode.CORRUPT || failure.code() == ExitCode.IO) {
                 unmark(location.entry(), failure);
             }
-            return new Verification(location.entry(), 0, 0, System.nanoTime() - begin, failure);
+            return new Verification(location, 0, 0, System.nanoTime() - begin, failure);
         }
     }
 
@@ -63,12 +63,12 @@ record Verification(Catalogue.Entry entry, long bytes, int files, long nanosecon
     }
 
     boolean incomplete() {
-        return entry.state() == Catalogue.State.INCOMPLETE;
+        return location.entry().state() == Catalogue.State.INCOMPLETE;
     }
 
     /** Nothing of it can be said from here. */
     boolean elsewhere() {
-        return entry.onHosts();
+        return location.entry().onHosts();
     }
 
     private long perSecond() {
@@ -78,12 +78,15 @@ record Verification(Catalogue.Entry entry, long bytes, int files, long nanosecon
     /** One line. */
     @Override
     public String toString() {
-        return failure != null ? failure.getMessage() : entry.name() + ": " + Durations.bytes(bytes) + " in " + files + " files are as they were written; "
+        return failure != null ? failure.getMessage() : location.name() + ": " + Durations.bytes(bytes) + " in " + files + " files are as they were written; "
                 + Durations.format(nanoseconds) + ", " + Durations.bytes(perSecond()) + "/s";
     }
 
     ObjectNode json() {
-        ObjectNode node = JsonOutput.object().put("id", entry.name()).put("verified", failure == null);
+        ObjectNode node = JsonOutput.object().put("id", location.entry().name()).put("verified", failure == null);
+        if (!location.tier().isEmpty()) {
+            node.put("tier", location.tier());
+        }
         if (failure == null) {
             return node.put("state", "complete").put("stored_bytes", bytes).put("files", files).put("ms", nanoseconds / 1e6).put("bytes_per_second", perSecond());
         }

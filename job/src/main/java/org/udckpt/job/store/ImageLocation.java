@@ -23,9 +23,27 @@ import org.udckpt.job.report.Messages;
  *
  * @param parent directory of all checkpoints of the job; of tiers the one that the checkpoint is read from
  * @param entry the one checkpoint
+ * @param tier its name; empty where no tiers were named
+ * @param copy where another tier may have the same one
  */
-public record ImageLocation(Path parent, Catalogue.Entry entry) {
+public record ImageLocation(Path parent, Catalogue.Entry entry, String tier, Optional<Path> copy) {
     private static final Pattern NAMED = Pattern.compile(".*/(ckpt-\\d{4,18})");
+
+    /** In a directory of which nothing more is known. */
+    public ImageLocation(Path parent, Catalogue.Entry entry) {
+        this(parent, entry, "", Optional.empty());
+    }
+
+    /** In one of several tiers. */
+    public static ImageLocation in(Tiers tiers, TieredCatalogue.Place place) {
+        Path directory = place.entry().directory();
+        return new ImageLocation(directory.getParent(), place.entry(), place.tier().name(), tiers.other(directory));
+    }
+
+    /** {@code ckpt-0001}; {@code ckpt-0001 in fast}. */
+    public String name() {
+        return entry.name() + (tier.isEmpty() ? "" : " in " + tier);
+    }
 
     /**
      * A checkpoint by its id, in whatever state, or the newest complete one of a directory; 66 when there is none. Newer ones that are passed over since they are
@@ -81,18 +99,19 @@ public record ImageLocation(Path parent, Catalogue.Entry entry) {
         List<Catalogue.Entry> places = entries.stream().flatMap(entry -> entry.places().stream()).map(TieredCatalogue.Place::entry).toList();
         Optional<TieredCatalogue.Entry> found = id.isPresent() ? entries.stream().filter(entry -> entry.name().equals(id.get())).findFirst()
                 : entries.stream().filter(entry -> entry.complete().isPresent()).reduce((earlier, later) -> later);
-        Catalogue.Entry entry = found.orElseThrow(() -> id.isEmpty() ? noneComplete(tiers.format(), places)
-                : new Failure(ExitCode.NOT_FOUND, "no " + id.get() + " in " + tiers.format() + "; there " + (entries.isEmpty() ? "is none" : "are " + names(places)))).best().entry();
+        TieredCatalogue.Place best = found.orElseThrow(() -> id.isEmpty() ? noneComplete(tiers.format(), places)
+                : new Failure(ExitCode.NOT_FOUND, "no " + id.get() + " in " + tiers.format() + "; there " + (entries.isEmpty() ? "is none" : "are " + names(places)))).best();
+        Catalogue.Entry entry = best.entry();
         if (entry.state() == Catalogue.State.COMPLETE) {
             new PassedOver(id.isEmpty() ? places : places.stream().filter(place -> place.id() == entry.id()).toList()).tell(entry, warn);
         }
-        return new ImageLocation(entry.directory().getParent(), entry);
+        return in(tiers, best);
     }
 
     /** All checkpoints of a directory, or of all tiers, a copy for each: without what only hosts have of those that are whole elsewhere. */
     public static List<ImageLocation> all(String text, ImageKey key) {
-        return Tiers.parse(text).map(tiers -> list(tiers, key).stream().flatMap(entry -> entry.places().stream().filter(place -> !place.entry().onHosts() || entry.best().equals(place))).map(TieredCatalogue.Place::entry)
-                .map(entry -> new ImageLocation(entry.directory().getParent(), entry)).toList())
+        return Tiers.parse(text).map(tiers -> list(tiers, key).stream().flatMap(entry -> entry.places().stream().filter(place -> !place.entry().onHosts() || entry.best().equals(place)))
+                .map(place -> in(tiers, place)).toList())
                 .orElseGet(() -> list(directory(text), key).stream().map(entry -> new ImageLocation(directory(text), entry)).toList());
     }
 
@@ -158,7 +177,9 @@ public record ImageLocation(Path parent, Catalogue.Entry entry) {
             throw Failure.of("opening " + entry.directory(), entry.problem());
         }
         try {
-            return CheckpointReader.open(entry.directory(), key).naming(MemoryOwners::of);
+            CheckpointReader reader = CheckpointReader.open(entry.directory(), key).naming(MemoryOwners::of);
+            copy.ifPresent(reader::copied);
+            return reader;
         } catch (IOException e) {
             throw Failure.of("opening " + entry.directory(), e);
         }
