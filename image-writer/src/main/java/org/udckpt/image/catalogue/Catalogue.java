@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
@@ -37,7 +38,7 @@ public final class Catalogue {
         COMPLETE,
         /** It has no manifest: it is being written, or its writer failed or died. */
         INCOMPLETE,
-        /** It has a manifest but cannot be used; {@link Entry#problem()} says why. */
+        /** It has a manifest, or is a symbolic link, but cannot be used; {@link Entry#problem()} says why. */
         CORRUPT
     }
 
@@ -72,7 +73,10 @@ public final class Catalogue {
         Manifests manifests = new Manifests(key, io);
         for (Path path : io.list(parent)) {
             var id = ImageNames.id(path);
-            if (id.isPresent() && Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+            if (id.isPresent() && Files.isSymbolicLink(path)) { // who removes what is in a directory must not be led to another one
+                entries.add(new Entry(id.getAsLong(), path, State.CORRUPT, null, new ImageError.Corrupt(path, -1, "a symbolic link, which is not followed: name the directory that"
+                        + " it leads to, or move that here"), false, false));
+            } else if (id.isPresent() && Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
                 entries.add(entry(id.getAsLong(), path, manifests));
             }
         }
@@ -100,28 +104,46 @@ public final class Catalogue {
         return list().stream().filter(entry -> entry.state() == State.COMPLETE).reduce((_, later) -> later);
     }
 
+    /** Reads a checkpoint whole, for whose sake others are to go. */
+    @FunctionalInterface
+    public interface WholeRead {
+        /** @throws IOException when it is damaged, or cannot be read */
+        void read(Entry newest) throws IOException;
+    }
+
+    /** As {@link #prune(int, Predicate, WholeRead)}, where all are of one job, and an error calls memory by its numbers. */
+    public List<Entry> prune(int keep) throws IOException {
+        return prune(keep, _ -> true, newest -> {
+            try (CheckpointReader reader = CheckpointReader.open(newest.directory(), key, io)) {
+                reader.verify((_, _) -> { });
+            }
+        });
+    }
+
     /**
      * Removes complete checkpoints that are older than the newest {@code keep} complete ones. Before anything is
      * removed, the newest is read whole and checked ({@link CheckpointReader#verify}): when it is damaged, nothing is
-     * removed and its error is thrown. Corrupt and incomplete checkpoints neither count nor go, and one that a newer one which
+     * removed and its error is thrown. Corrupt and incomplete checkpoints, and those of other jobs, neither count nor go, and one that a newer one which
      * stays is based on stays with it.
      *
      * @param keep at least 1
+     * @param own  says of a complete one whether it is of the job for which others go
      * @return what was removed
      */
-    public List<Entry> prune(int keep) throws IOException {
+    public List<Entry> prune(int keep, Predicate<Entry> own, WholeRead check) throws IOException {
         if (keep < 1) {
             throw new IllegalArgumentException("keep " + keep + ": at least one checkpoint must stay");
         }
-        List<Entry> complete = list().stream().filter(entry -> entry.state() == State.COMPLETE).toList();
+        List<Entry> complete = list().stream().filter(entry -> entry.state() == State.COMPLETE && own.test(entry)).toList();
         if (complete.size() <= keep) {
             return List.of();
         }
-        try (CheckpointReader newest = CheckpointReader.open(complete.getLast().directory(), key, io)) {
-            newest.verify((_, _) -> { });
-        }
+        check.read(complete.getLast());
         long verified = complete.getLast().id();
-        return removeAllBut(now -> now.stream().map(Entry::id).filter(id -> id >= verified || newest(now, keep).contains(id)).collect(Collectors.toSet()), verified);
+        return removeAllBut(now -> {
+            Set<Long> newest = newest(now.stream().filter(own).toList(), keep);
+            return now.stream().filter(entry -> entry.id() >= verified || !own.test(entry) || newest.contains(entry.id())).map(Entry::id).collect(Collectors.toSet());
+        }, verified);
     }
 
     /** The ids of the newest {@code count}. @param complete oldest first */

@@ -37,6 +37,11 @@ public final class VerifiedMark {
         }
     }
 
+    /** It has since been found damaged. @throws IOException where nothing can be removed */
+    public static void remove(Path checkpoint) throws IOException {
+        Files.deleteIfExists(checkpoint.resolve(NAME));
+    }
+
     /** When it was marked; empty without a mark, or with one that is not this manifest's. */
     public static Optional<Instant> read(Path checkpoint) throws IOException {
         Path mark = checkpoint.resolve(NAME);

@@ -67,8 +67,14 @@ final class BlockFiles implements Closeable {
 
     /** @param where whose memory it is, or "" */
     ImageError.Corrupt damaged(Block block, String where, String what) {
-        return new ImageError.Corrupt(files.get(block.stripe()), block.offset(), where + " (node " + node.index() + ", " + node.host() + "): block "
-                + blocks.indexOf(block) + " with " + block.length() + " bytes: " + what + image.advice());
+        Path file = files.get(block.stripe());
+        return new ImageError.Corrupt(file, block.offset(), where + " (node " + node.index() + ", " + node.host() + "): block "
+                + blocks.indexOf(block) + " with " + block.length() + " bytes: " + what + advice(file));
+    }
+
+    /** What a host has for itself is not needed where there is the whole checkpoint. */
+    private String advice(Path file) {
+        return file.getParent().equals(image.directory()) ? image.advice() : "; remove this file, and that in " + image.directory() + " is read";
     }
 
     @Override

@@ -92,6 +92,12 @@ public final class CheckpointReader implements Closeable {
         return this;
     }
 
+    /** Errors about damaged memory and tables name this copy of the checkpoint from now on, if it is complete then. @return this */
+    public CheckpointReader copied(Path copy) {
+        image.copied(copy);
+        return this;
+    }
+
     /** What the checkpoint consists of. */
     public Manifest manifest() {
         return image.manifest();

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
@@ -16,6 +17,7 @@ import org.udckpt.image.key.BlockSealer;
 import org.udckpt.image.key.BlockTags;
 import org.udckpt.image.key.ImageCipher;
 import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.manifest.ManifestFile;
 import org.udckpt.image.manifest.ManifestText;
 import org.udckpt.image.storage.SmallFiles;
@@ -29,15 +31,21 @@ final class ImageFiles {
     private final StorageIo io;
     private final Manifest manifest;
     private final Predicate<String> wanted;
+    /** Of the checkpoint that was opened, in those that it is based on, too. */
+    private final AtomicReference<Copy> copy;
     private volatile ImageCipher cipher;
     private volatile BlockTags tags;
 
-    private ImageFiles(Path directory, ImageKey key, StorageIo io, Manifest manifest, Predicate<String> wanted) {
+    /** Where else the checkpoint of that manifest may be. */
+    private record Copy(Path directory, Manifest manifest) { }
+
+    private ImageFiles(Path directory, ImageKey key, StorageIo io, Manifest manifest, Predicate<String> wanted, AtomicReference<Copy> copy) {
         this.directory = directory;
         this.key = key;
         this.io = io;
         this.manifest = manifest;
         this.wanted = wanted;
+        this.copy = copy;
     }
 
     /** Checks the seal and the lengths of all files, also of the checkpoints that this one is based on. */
@@ -48,12 +56,12 @@ final class ImageFiles {
     /** The same, of the lengths of the files of which {@code wanted} says so: others' are looked at when they are read. */
     static ImageFiles open(Path directory, ImageKey key, StorageIo io, Predicate<String> wanted) throws IOException {
         Path absolute = directory.toAbsolutePath().normalize();
-        return new ImageFiles(absolute, key, io, ManifestFile.load(absolute, key, io, wanted).manifest(), wanted);
+        return new ImageFiles(absolute, key, io, ManifestFile.load(absolute, key, io, wanted).manifest(), wanted, new AtomicReference<>());
     }
 
     /** A checkpoint that this one is based on, if it is still exactly that; what it is based on itself does not matter. */
     ImageFiles base(Manifest.Base base) throws IOException {
-        return new ImageFiles(directory.resolveSibling(ImageNames.directory(base.id())), key, io, ManifestFile.base(directory, base, key, io, wanted), wanted);
+        return new ImageFiles(directory.resolveSibling(ImageNames.directory(base.id())), key, io, ManifestFile.base(directory, base, key, io, wanted), wanted, copy);
     }
 
     Path directory() {
@@ -161,8 +169,23 @@ final class ImageFiles {
         return manifest.version() == 1 ? memory(node).blocks() : rows(ImageNames.nodeTable(node, ImageNames.BLOCKS), Block.class);
     }
 
+    /** Another directory may have the same checkpoint: errors then say so. */
+    void copied(Path other) {
+        copy.set(new Copy(other, manifest));
+    }
+
     /** The second half of an error about a damaged checkpoint: what to use instead. */
     String advice() {
-        return ManifestFile.advice(directory, key, io);
+        Copy other = copy.get();
+        return other != null && isThere(other) ? "; the same checkpoint is complete in " + other.directory().getParent() + ": restart " + other.directory()
+                : ManifestFile.advice(directory, key, io);
+    }
+
+    private boolean isThere(Copy other) {
+        try {
+            return ManifestFile.load(other.directory(), key, io).manifest().equals(other.manifest()) && !HostParts.isOf(other.directory(), io);
+        } catch (IOException e) {
+            return false; // it is no help, whatever is wrong with it
+        }
     }
 }

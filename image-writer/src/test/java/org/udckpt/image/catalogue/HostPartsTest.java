@@ -187,6 +187,11 @@ class HostPartsTest {
         Files.write(shared, new byte[content.length]);
         assertReads(2, false, true);
         Path own = parts(2).part(2, 1).resolve("node-0002.stripe-00");
+        Files.write(own, new byte[content.length]);
+        try (CheckpointReader reader = CheckpointReader.openNode(slow.resolve("ckpt-0001"), Images.KEY, parts(2), 2, passedOver::add)) {
+            String said = assertThrows(ImageError.Corrupt.class, () -> reader.verifyNode(2, (_, _) -> { })).getMessage();
+            assertTrue(said.startsWith(own.toString()) && said.endsWith("; remove this file, and that in " + slow.resolve("ckpt-0001") + " is read"), said);
+        }
         Files.write(own, new byte[content.length - 1]); // not as long: not the same
         assertReads(2, false, false);
         Files.write(shared, content);

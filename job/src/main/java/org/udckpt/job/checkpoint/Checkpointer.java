@@ -25,6 +25,7 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.report.WriteProgress;
+import org.udckpt.job.store.Damage;
 import org.udckpt.job.store.Keys;
 import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.FileTorn;
@@ -60,12 +61,13 @@ public final class Checkpointer implements Checkpoints, AutoCloseable {
 
     /**
      * @param options of its images
+     * @param damage what was found to be wrong with those that are there
      * @param kept run after each checkpoint that is complete, before the next can begin; does not throw
      */
-    public Checkpointer(Job job, WriterOptions options, BeforeNumber beforeNumber, Runnable kept) {
+    public Checkpointer(Job job, WriterOptions options, BeforeNumber beforeNumber, Damage damage, Runnable kept) {
         this.job = job;
         this.kept = kept;
-        this.chain = new ImageChain(job.settings(), job.imageDirectory(), options, beforeNumber);
+        this.chain = new ImageChain(job.settings(), job.imageDirectory(), options, beforeNumber, damage);
         this.slowdown = new SlowdownMeter(job::sends, System::nanoTime);
     }
 

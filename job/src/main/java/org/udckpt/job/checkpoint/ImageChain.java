@@ -11,6 +11,7 @@ import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.Damage;
 import org.udckpt.job.store.FormSettings;
 import org.udckpt.job.store.Tiers;
 
@@ -23,16 +24,21 @@ final class ImageChain {
     private final Path directory;
     private final WriterOptions options;
     private final Checkpointer.BeforeNumber beforeNumber;
+    private final Damage damage;
     private final FileNumbers files = new FileNumbers();
     private History history;
     private int sinceFull;
 
-    /** @param directory of all the job's checkpoints; made when it is not there */
-    ImageChain(Settings settings, Path directory, WriterOptions options, Checkpointer.BeforeNumber beforeNumber) {
+    /**
+     * @param directory of all the job's checkpoints; made when it is not there
+     * @param damage    what was found to be wrong with those that are there
+     */
+    ImageChain(Settings settings, Path directory, WriterOptions options, Checkpointer.BeforeNumber beforeNumber, Damage damage) {
         this.settings = settings;
         this.directory = directory;
         this.options = options;
         this.beforeNumber = beforeNumber;
+        this.damage = damage;
     }
 
     /** Begins the next one, which {@code meter} counts: makes its directory, so that what is wrong with it is known before the job is stopped. */
@@ -46,18 +52,26 @@ final class ImageChain {
             if (sinceFull >= FormSettings.fullEvery(settings)) {
                 history = null;
             }
+            damage.take().ifPresent(this::forget);
             if (history != null) {
                 try {
                     return CheckpointWriter.create(directory, metered, history);
                 } catch (ImageError gone) {
-                    Messages.warn("the next checkpoint holds everything again: " + gone.getMessage());
-                    history = null;
+                    forget(gone.getMessage());
                 }
             }
             sinceFull = 0;
             return CheckpointWriter.create(directory, metered);
         } catch (IOException e) {
             throw Failure.of("beginning a checkpoint in " + directory, e);
+        }
+    }
+
+    /** What is there cannot be relied on: the next one must not need it. */
+    private void forget(String why) {
+        if (history != null) {
+            Messages.warn("the next checkpoint holds everything again: " + why);
+            history = null;
         }
     }
 

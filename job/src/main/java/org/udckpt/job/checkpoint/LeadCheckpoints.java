@@ -91,7 +91,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         this.labels = labels;
         this.settings = settings;
         this.keeping = keeping;
-        this.chain = new ImageChain(settings, keeping.directory(), ImageOptions.of(settings), keeping.beforeNumber());
+        this.chain = new ImageChain(settings, keeping.directory(), ImageOptions.of(settings), keeping.beforeNumber(), keeping.damage());
         this.agreement = agreement;
         this.tables = tables;
     }

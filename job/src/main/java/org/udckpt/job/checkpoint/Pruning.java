@@ -2,20 +2,31 @@ package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.function.Predicate;
 import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.key.ImageKey;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.Damage;
 import org.udckpt.job.store.Keys;
 
-/** What becomes of older checkpoints, where all are in one directory: the newest {@code keep} stay. */
+/** What becomes of a job's older checkpoints, where all are in one directory: the newest {@code keep} stay. */
 public final class Pruning implements Runnable {
     private final Settings settings;
     private final Path directory;
+    private final Predicate<Catalogue.Entry> own;
+    private final Damage damage;
 
-    public Pruning(Settings settings, Path directory) {
+    /**
+     * @param own    says of a complete one whether it is the job's: others may have theirs in the same directory
+     * @param damage is told when the newest turns out to be damaged
+     */
+    public Pruning(Settings settings, Path directory, Predicate<Catalogue.Entry> own, Damage damage) {
         this.settings = settings;
         this.directory = directory;
+        this.own = own;
+        this.damage = damage;
     }
 
     /** A failure to prune does not make the new checkpoint worth less. */
@@ -26,7 +37,8 @@ public final class Pruning implements Runnable {
             return;
         }
         try {
-            new Catalogue(directory, Keys.user(settings)).prune(keep);
+            ImageKey key = Keys.user(settings);
+            new Catalogue(directory, key).prune(keep, own, newest -> damage.readWhole(newest.directory(), key));
         } catch (IOException | RuntimeException e) {
             Messages.error("old checkpoints stay: " + e.getMessage(), e);
         }

@@ -67,6 +67,7 @@ final class BatchCommand implements Callable<Integer> {
 
     /** From the newest that can be read: nobody is there who could choose another one. */
     private static int goOn(NewJob job, List<ImageLocation> images) throws InterruptedException {
+        ImageLocation.find(place(job), Keys.user(job.settings())); // warns of newer ones that are none
         for (ImageLocation image : images) {
             try {
                 requireSame(job, image);
@@ -92,11 +93,15 @@ final class BatchCommand implements Callable<Integer> {
         }
     }
 
+    private static String place(NewJob job) {
+        return Tiers.of(job.settings()).map(Tiers::format).orElse(job.images().toString());
+    }
+
     /** The newest first; empty when there is none yet. @throws Failure when there are only damaged ones */
     private static List<ImageLocation> complete(NewJob job) {
-        String place = Tiers.of(job.settings()).map(Tiers::format).orElse(job.images().toString());
+        String place = place(job);
         try {
-            ImageLocation.find(place, Keys.user(job.settings()));
+            ImageLocation.look(place, Keys.user(job.settings()));
         } catch (Failure e) {
             if (e.code() == ExitCode.NOT_FOUND) {
                 return List.of();

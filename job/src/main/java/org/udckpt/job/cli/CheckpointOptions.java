@@ -16,7 +16,7 @@ final class CheckpointOptions {
     @picocli.CommandLine.Option(names = "--mtbf", paramLabel = "DURATION", description = "mean time between failures of the whole job, e.g. 12h; implies --interval auto")
     private String mtbf;
 
-    @picocli.CommandLine.Option(names = "--keep", paramLabel = "K", description = "keep the newest K checkpoints; default: all")
+    @picocli.CommandLine.Option(names = "--keep", paramLabel = "K", description = "keep the newest K checkpoints of the job; default: all")
     private String keep;
 
     @picocli.CommandLine.Option(names = "--tiers", paramLabel = "fast=DIR,slow=DIR",

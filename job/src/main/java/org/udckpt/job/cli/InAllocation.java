@@ -34,10 +34,10 @@ final class InAllocation {
     /**
      * The allocation's nodes for a checkpoint that one process cannot restart; empty: one can, or there is no allocation.
      *
-     * @param image as {@link ImageLocation#find} takes it
+     * @param image as {@link ImageLocation#look} takes it
      */
     static Optional<SlurmNodes> forImage(Settings settings, String image) {
-        return SlurmNodes.within(System.getenv()) ? forImage(settings, ImageLocation.find(image, Keys.user(settings))) : Optional.empty();
+        return SlurmNodes.within(System.getenv()) ? forImage(settings, ImageLocation.look(image, Keys.user(settings))) : Optional.empty();
     }
 
     static Optional<SlurmNodes> forImage(Settings settings, ImageLocation image) {

@@ -129,7 +129,7 @@ final class RestartCommand implements Callable<Integer> {
 
     /** One process's ranks stay one process's, whatever their hosts are called. */
     private Optional<Starter> ofMachines(Settings settings) {
-        return placement.named() == null || !InAllocation.isOfAgents(settings, ImageLocation.find(image, Keys.user(settings))) ? Optional.empty() : nodes.byName(placement.named());
+        return placement.named() == null || !InAllocation.isOfAgents(settings, ImageLocation.look(image, Keys.user(settings))) ? Optional.empty() : nodes.byName(placement.named());
     }
 
     private int several(Settings settings, Installation installation, NodesRequest hosts, ImageLocation location, Placer place, Relocation relocation) throws Exception {

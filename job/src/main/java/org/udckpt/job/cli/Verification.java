@@ -3,11 +3,14 @@ package org.udckpt.job.cli;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.Locale;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.ImageNames;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.VerifiedMark;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
@@ -21,17 +24,33 @@ import org.udckpt.job.store.StateTables;
  * @param nanoseconds that it took
  * @param failure what is wrong; null: nothing
  */
-record Verification(Catalogue.Entry entry, long bytes, int files, long nanoseconds, Failure failure) {
+record Verification(ImageLocation location, long bytes, int files, long nanoseconds, Failure failure) {
     /** Of an incomplete checkpoint it says so. */
     static Verification of(ImageLocation location, ImageKey key) {
         long begin = System.nanoTime();
-        try (CheckpointReader reader = location.open(key); ReadView view = new ReadView("verify " + location.entry().name())) {
+        try (CheckpointReader reader = location.open(key); ReadView view = new ReadView("verify " + location.name())) {
             reader.verify(view::show);
             OpenImage.read(reader, StateTables.readJob(reader));
             mark(location.entry());
-            return new Verification(location.entry(), reader.manifest().storedBytes(), reader.manifest().files().size(), System.nanoTime() - begin, null);
+            return new Verification(location, reader.manifest().storedBytes(), reader.manifest().files().size(), System.nanoTime() - begin, null);
         } catch (IOException | RuntimeException e) {
-            return new Verification(location.entry(), 0, 0, System.nanoTime() - begin, Failure.of("verifying " + location.entry().name(), e));
+            Failure failure = Failure.of("verifying " + location.name(), e);
+            if (failure.code() == ExitCode.CORRUPT || failure.code() == ExitCode.IO) {
+                unmark(location.entry(), failure);
+            }
+            return new Verification(location, 0, 0, System.nanoTime() - begin, failure);
+        }
+    }
+
+    /** Also of an older one that it is based on, where the damage is in that. */
+    private static void unmark(Catalogue.Entry entry, Failure failure) {
+        try {
+            VerifiedMark.remove(entry.directory());
+            if (failure.getCause() instanceof ImageError damage && damage.file().getParent() != null && ImageNames.id(damage.file().getParent()).isPresent()) {
+                VerifiedMark.remove(damage.file().getParent());
+            }
+        } catch (IOException e) {
+            Messages.warn("'udckpt list' may still show when it was last found good: " + e.getMessage());
         }
     }
 
@@ -44,12 +63,12 @@ record Verification(Catalogue.Entry entry, long bytes, int files, long nanosecon
     }
 
     boolean incomplete() {
-        return entry.state() == Catalogue.State.INCOMPLETE;
+        return location.entry().state() == Catalogue.State.INCOMPLETE;
     }
 
     /** Nothing of it can be said from here. */
     boolean elsewhere() {
-        return entry.onHosts();
+        return location.entry().onHosts();
     }
 
     private long perSecond() {
@@ -59,12 +78,15 @@ record Verification(Catalogue.Entry entry, long bytes, int files, long nanosecon
     /** One line. */
     @Override
     public String toString() {
-        return failure != null ? failure.getMessage() : entry.name() + ": " + Durations.bytes(bytes) + " in " + files + " files are as they were written; "
+        return failure != null ? failure.getMessage() : location.name() + ": " + Durations.bytes(bytes) + " in " + files + " files are as they were written; "
                 + Durations.format(nanoseconds) + ", " + Durations.bytes(perSecond()) + "/s";
     }
 
     ObjectNode json() {
-        ObjectNode node = JsonOutput.object().put("id", entry.name()).put("verified", failure == null);
+        ObjectNode node = JsonOutput.object().put("id", location.entry().name()).put("verified", failure == null);
+        if (!location.tier().isEmpty()) {
+            node.put("tier", location.tier());
+        }
         if (failure == null) {
             return node.put("state", "complete").put("stored_bytes", bytes).put("files", files).put("ms", nanoseconds / 1e6).put("bytes_per_second", perSecond());
         }

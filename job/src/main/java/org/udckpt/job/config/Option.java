@@ -8,7 +8,7 @@ public enum Option {
     DIR("dir", "", "where checkpoints go; empty: ./NAME.ckpt"),
     INTERVAL("interval", "0", "time between checkpoints taken by itself, e.g. 30s, 10m; auto: from their cost and mtbf; 0: none"),
     MTBF("mtbf", "0", "mean time between failures of the whole job, e.g. 12h; alone it means interval auto; 0: not known"),
-    KEEP("keep", "0", "how many complete checkpoints to keep; 0: all"),
+    KEEP("keep", "0", "how many complete checkpoints of the job to keep; 0: all"),
     FULL_EVERY("full-every", "", "each N-th checkpoint holds everything, the others what changed since the one before; 1: each does; empty: 8 with interval and without keep, else 1"),
     COMPRESS("compress", "none", "how images are compressed: none, zstd, zstd:LEVEL (1 to 19)"),
     INTEGRITY("integrity", "gmac", "what protects memory in images: gmac (tags under the user's key), sha256 (slower), or xxh3 (finds accidents, not intent)"),

@@ -3,6 +3,7 @@ package org.udckpt.job.life;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.udckpt.image.ImageNames;
+import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.manifest.HostParts;
 import org.udckpt.job.checkpoint.Keeping;
 import org.udckpt.job.checkpoint.Pruning;
@@ -10,6 +11,7 @@ import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.store.Damage;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Tiers;
 import org.udckpt.job.tiers.Drain;
@@ -27,34 +29,48 @@ final class Draining {
         return Tiers.of(settings).map(tiers -> tiers.fast().path()).orElse(otherwise);
     }
 
-    /** Begins to copy, if there are tiers; to be closed at the job's end. */
-    static Optional<Drain> start(Settings settings) {
-        return start(settings, PartHosts.NONE);
+    /** Whether a complete checkpoint is that job's. */
+    static boolean isOf(Catalogue.Entry complete, String job) {
+        return complete.manifest().labels().getOrDefault(JOB, "").equals(job);
+    }
+
+    /** Begins to copy, if there are tiers; to be closed at the job's end. @param job its name */
+    static Optional<Drain> start(Settings settings, String job) {
+        return start(settings, job, ownOf(job));
+    }
+
+    /** On tiers that others may use, too. */
+    private static PartHosts ownOf(String job) {
+        return PartHosts.none(entry -> isOf(entry, job));
     }
 
     /** The same, of a job of several hosts. @param hosts are asked where each has the fast tier for itself */
-    static Optional<Drain> start(Settings settings, PartHosts hosts) {
+    static Optional<Drain> start(Settings settings, String job, PartHosts hosts) {
         return Tiers.of(settings).map(tiers -> Drain.start(tiers, ImageOptions.of(settings), settings.count(Option.KEEP), settings.atLeastOne(Option.KEEP_FAST),
-                settings.duration(Option.DRAIN_TIMEOUT), tiers.local() ? hosts : PartHosts.NONE));
+                settings.duration(Option.DRAIN_TIMEOUT), tiers.local() ? hosts : ownOf(job)));
     }
 
     /** Copies what a life has left to the next one, where none comes. */
-    static void finish(Settings settings) throws InterruptedException {
-        Optional<Drain> drain = start(settings);
+    static void finish(Settings settings, String job) throws InterruptedException {
+        Optional<Drain> drain = start(settings, job);
         if (drain.isPresent()) {
             drain.get().close();
         }
     }
 
-    /** Of a job of one host. @param directory of its checkpoints */
-    static Keeping keeping(Settings settings, Path directory, Optional<Drain> drain) {
-        return keeping(settings, directory, drain, Optional.empty());
+    /** Of a job of one host. @param job its name. @param directory of its checkpoints */
+    static Keeping keeping(Settings settings, String job, Path directory, Optional<Drain> drain) {
+        return keeping(settings, job, directory, drain, Optional.empty());
     }
 
     /** The same. @param parts where each host of several has its own */
-    static Keeping keeping(Settings settings, Path directory, Optional<Drain> drain, Optional<HostParts> parts) {
-        return drain.map(tiered -> new Keeping(directory, tiered::beforeNumber, tiered::ask, parts))
-                .orElseGet(() -> new Keeping(directory, () -> { }, new Pruning(settings, directory), parts));
+    static Keeping keeping(Settings settings, String job, Path directory, Optional<Drain> drain, Optional<HostParts> parts) {
+        if (drain.isPresent()) {
+            Drain tiered = drain.get();
+            return new Keeping(directory, tiered::beforeNumber, tiered::ask, parts, tiered.damage());
+        }
+        Damage damage = new Damage();
+        return new Keeping(directory, () -> { }, new Pruning(settings, directory, entry -> isOf(entry, job), damage), parts, damage);
     }
 
     /** A directory that all hosts of a job share: files on its file system are one file for all of them. Empty: that of the checkpoints. */

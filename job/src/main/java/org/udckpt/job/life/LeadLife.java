@@ -37,6 +37,7 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.runtime.RuntimeDirectory;
+import org.udckpt.job.store.Damage;
 import org.udckpt.job.tree.MalformedMessage;
 import org.udckpt.job.tree.Tally;
 import org.udckpt.job.tree.Timing;
@@ -117,7 +118,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     /** Agents without ranks, for what they have on their hosts; to be ended by {@link #disband}. Returns when all are there. @see #start */
     static LeadLife gather(Settings settings, Starter starter, NodeJob job, UnitCopies copies, Set<String> lostHosts) throws InterruptedException {
-        Keeping none = new Keeping(Path.of("/"), () -> { }, () -> { }, Optional.empty());
+        Keeping none = new Keeping(Path.of("/"), () -> { }, () -> { }, Optional.empty(), new Damage());
         return gather(settings, starter, new LeadLife(settings, job, none, Map.of(), (_, _) -> { }, copies, lostHosts));
     }
 

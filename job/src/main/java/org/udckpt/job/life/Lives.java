@@ -106,7 +106,7 @@ public final class Lives {
             life = next().orElse(null);
         }
         if (life == null) {
-            Draining.finish(settings); // the last life has left it to a next one
+            Draining.finish(settings, name); // the last life has left it to a next one
         }
         return code;
     }

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiPredicate;
 import org.udckpt.image.catalogue.Catalogue;
-import org.udckpt.image.catalogue.TieredCatalogue;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.Failure;
@@ -36,24 +35,20 @@ final class OwnCheckpoints {
 
     /** Those that were taken after the one of that number, whoever took it. */
     static OwnCheckpoints since(Settings settings, Path directory, long before) {
-        return new OwnCheckpoints(settings, directory, before, (entry, job) -> entry.id() > before && isOf(entry, job));
+        return new OwnCheckpoints(settings, directory, before, (entry, job) -> entry.id() > before && Draining.isOf(entry, job));
     }
 
     /** Those that are taken from now on, and the one that the job is restarted from, and older ones of the same job. */
     static OwnCheckpoints from(Settings settings, ImageLocation location) {
         Path directory = Draining.directory(settings, location.parent());
         long before = latest(settings, directory);
-        return new OwnCheckpoints(settings, directory, before, (entry, job) -> entry.id() > before && isOf(entry, job)
+        return new OwnCheckpoints(settings, directory, before, (entry, job) -> entry.id() > before && Draining.isOf(entry, job)
                 || entry.id() <= location.entry().id() && job(entry).equals(job(location.entry())));
     }
 
     /** The newest that there was, anybody's, when the job began. */
     long before() {
         return before;
-    }
-
-    private static boolean isOf(Catalogue.Entry entry, String job) {
-        return entry.manifest().labels().getOrDefault(Draining.JOB, "").equals(job);
     }
 
     /** What names the job in the labels of its checkpoints. */
@@ -77,9 +72,8 @@ final class OwnCheckpoints {
     /** Oldest first; each where it is read fastest. @param job the name under which it takes checkpoints: others may take theirs in the same place meanwhile. None that only its hosts have: the life that took it has tried to copy it. */
     List<ImageLocation> complete(String job) {
         ImageKey key = Keys.user(settings);
-        return Tiers.of(settings).map(tiers -> ImageLocation.list(tiers, key).stream().flatMap(entry -> entry.complete().stream()).map(TieredCatalogue.Place::entry).toList())
-                .orElseGet(() -> Files.isDirectory(directory) ? ImageLocation.list(directory, key) : List.of()).stream()
-                .filter(entry -> entry.state() == Catalogue.State.COMPLETE && !entry.onHosts() && own.test(entry, job))
-                .map(entry -> new ImageLocation(entry.directory().getParent(), entry)).toList();
+        return Tiers.of(settings).map(tiers -> ImageLocation.list(tiers, key).stream().flatMap(entry -> entry.complete().stream()).map(place -> ImageLocation.in(tiers, place)).toList())
+                .orElseGet(() -> Files.isDirectory(directory) ? ImageLocation.all(directory.toString(), key) : List.of()).stream()
+                .filter(location -> location.entry().state() == Catalogue.State.COMPLETE && !location.entry().onHosts() && own.test(location.entry(), job)).toList();
     }
 }

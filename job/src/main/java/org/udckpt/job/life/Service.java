@@ -29,11 +29,11 @@ final class Service {
     static void open(Job job, Path library) throws IOException {
         WriterOptions options = ImageOptions.of(job.settings());
         MetricsOutputs metrics = job.owns(new MetricsOutputs(job.settings()));
-        Optional<Drain> drain = Draining.start(job.settings()).map(job::owns);
+        Optional<Drain> drain = Draining.start(job.settings(), job.facts().name()).map(job::owns);
         drain.ifPresent(tiered -> job.beforeNextLife(tiered::leaveToNextLife));
-        Keeping keeping = Draining.keeping(job.settings(), job.imageDirectory(), drain);
+        Keeping keeping = Draining.keeping(job.settings(), job.facts().name(), job.imageDirectory(), drain);
         HugePageRepair hugePages = job.owns(new HugePageRepair(job));
-        Checkpointer checkpointer = job.owns(new Checkpointer(job, options, keeping.beforeNumber(), () -> {
+        Checkpointer checkpointer = job.owns(new Checkpointer(job, options, keeping.beforeNumber(), keeping.damage(), () -> {
             hugePages.ask();
             keeping.kept().run();
         }));

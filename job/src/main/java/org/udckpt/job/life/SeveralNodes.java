@@ -136,8 +136,8 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         JobState state = JobState.of(job.name(), layout(), job.command().stream().map(RawText::shown).toList(), job.generation(), pmiName);
         Map<String, String> labels = Map.of(Draining.JOB, job.name(), "program", state.row().program(), "generation", Integer.toString(job.generation()), Launch.LABEL, job.launch().word());
         Tiers.of(settings).ifPresent(tiers -> settings.flag(Option.TIERS, tiers.format())); // as that of DIR
-        drain = Draining.start(settings, copies);
-        lead = LeadLife.start(settings, starter, job, Draining.keeping(settings, images, drain, Draining.parts(settings, job.name())), labels, (writer, stops) -> {
+        drain = Draining.start(settings, job.name(), copies);
+        lead = LeadLife.start(settings, starter, job, Draining.keeping(settings, job.name(), images, drain, Draining.parts(settings, job.name())), labels, (writer, stops) -> {
             StateTables.write(writer, state);
             StateTables.write(writer, stops);
         }, copies, lostHosts);

@@ -136,7 +136,7 @@ final class UnitCopies implements PartHosts {
 
     @Override
     public boolean owns(Catalogue.Entry complete) {
-        return own.isEmpty() || complete.manifest().labels().getOrDefault(Draining.JOB, "").equals(own.get().directory().getFileName().toString());
+        return own.isEmpty() || Draining.isOf(complete, own.get().directory().getFileName().toString());
     }
 
     @Override

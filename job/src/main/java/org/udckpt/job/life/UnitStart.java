@@ -20,6 +20,7 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.MemoryOwners;
+import org.udckpt.job.store.Tiers;
 import org.udckpt.process.restore.Relocation;
 
 /** A unit's ranks, and how they come to life. */
@@ -88,6 +89,7 @@ final class UnitStart implements AutoCloseable {
                 reader = CheckpointReader.openNode(Path.of(image.directory()), Keys.user(settings), own.get(), number,
                         part -> Messages.warn(part + " is of another checkpoint that had this number: what is in " + image.directory() + " is read"));
             }
+            Tiers.of(settings).flatMap(tiers -> tiers.other(Path.of(image.directory()))).ifPresent(reader::copied);
             return reader.naming(MemoryOwners::of).node(number); // which is closed with the job
         } catch (IOException e) {
             throw Failure.of("opening unit " + number + " of " + image.directory(), e);

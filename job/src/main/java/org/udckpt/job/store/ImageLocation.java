@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.udckpt.image.ImageError;
@@ -22,15 +23,45 @@ import org.udckpt.job.report.Messages;
  *
  * @param parent directory of all checkpoints of the job; of tiers the one that the checkpoint is read from
  * @param entry the one checkpoint
+ * @param tier its name; empty where no tiers were named
+ * @param copy where another tier may have the same one
  */
-public record ImageLocation(Path parent, Catalogue.Entry entry) {
+public record ImageLocation(Path parent, Catalogue.Entry entry, String tier, Optional<Path> copy) {
     private static final Pattern NAMED = Pattern.compile(".*/(ckpt-\\d{4,18})");
 
-    /** A checkpoint by its id, in whatever state, or the newest complete one of a directory; 66 when there is none. */
+    /** In a directory of which nothing more is known. */
+    public ImageLocation(Path parent, Catalogue.Entry entry) {
+        this(parent, entry, "", Optional.empty());
+    }
+
+    /** In one of several tiers. */
+    public static ImageLocation in(Tiers tiers, TieredCatalogue.Place place) {
+        Path directory = place.entry().directory();
+        return new ImageLocation(directory.getParent(), place.entry(), place.tier().name(), tiers.other(directory));
+    }
+
+    /** {@code ckpt-0001}; {@code ckpt-0001 in fast}. */
+    public String name() {
+        return entry.name() + (tier.isEmpty() ? "" : " in " + tier);
+    }
+
+    /**
+     * A checkpoint by its id, in whatever state, or the newest complete one of a directory; 66 when there is none. Newer ones that are passed over since they are
+     * damaged are warned of.
+     */
     public static ImageLocation find(String text, ImageKey key) {
+        return find(text, key, Messages::warn);
+    }
+
+    /** As {@link #find(String, ImageKey)}, for who only looks at it first: warns of nothing. */
+    public static ImageLocation look(String text, ImageKey key) {
+        return find(text, key, _ -> { });
+    }
+
+    private static ImageLocation find(String text, ImageKey key, Consumer<String> warn) {
         Optional<Tiers> tiers = tiers(text);
         if (tiers.isPresent()) {
-            return find(tiers.get(), id(text), key);
+            return find(tiers.get(), id(text), key, warn);
         }
         Path path = directory(text).toAbsolutePath().normalize();
         boolean named = path.getFileName() != null && path.getFileName().toString().matches("ckpt-\\d{4,18}");
@@ -42,8 +73,10 @@ public record ImageLocation(Path parent, Catalogue.Entry entry) {
                     .orElseThrow(() -> new Failure(ExitCode.NOT_FOUND, "no checkpoint " + path.getFileName() + " in " + parent + "; there "
                             + (entries.isEmpty() ? "is none" : "are " + names(entries))));
         }
-        return entries.stream().filter(entry -> entry.state() == Catalogue.State.COMPLETE).reduce((earlier, later) -> later)
-                .map(entry -> new ImageLocation(parent, entry)).orElseThrow(() -> noneComplete(parent, entries));
+        Catalogue.Entry newest = entries.stream().filter(entry -> entry.state() == Catalogue.State.COMPLETE).reduce((earlier, later) -> later)
+                .orElseThrow(() -> noneComplete(parent.toString(), entries));
+        new PassedOver(entries).tell(newest, warn);
+        return new ImageLocation(parent, newest);
     }
 
     /** The tiers in {@code fast=DIR,slow=DIR[/ID]}; empty for a directory. */
@@ -61,19 +94,24 @@ public record ImageLocation(Path parent, Catalogue.Entry entry) {
         return matcher.matches() ? Optional.of(matcher.group(1)) : Optional.empty();
     }
 
-    private static ImageLocation find(Tiers tiers, Optional<String> id, ImageKey key) {
+    private static ImageLocation find(Tiers tiers, Optional<String> id, ImageKey key, Consumer<String> warn) {
         List<TieredCatalogue.Entry> entries = list(tiers, key);
+        List<Catalogue.Entry> places = entries.stream().flatMap(entry -> entry.places().stream()).map(TieredCatalogue.Place::entry).toList();
         Optional<TieredCatalogue.Entry> found = id.isPresent() ? entries.stream().filter(entry -> entry.name().equals(id.get())).findFirst()
                 : entries.stream().filter(entry -> entry.complete().isPresent()).reduce((earlier, later) -> later);
-        Catalogue.Entry entry = found.orElseThrow(() -> new Failure(ExitCode.NOT_FOUND, "no " + id.orElse("complete checkpoint") + " in " + tiers.format() + "; there "
-                + (entries.isEmpty() ? "is none" : "are " + String.join(", ", entries.stream().map(TieredCatalogue.Entry::name).toList())))).best().entry();
-        return new ImageLocation(entry.directory().getParent(), entry);
+        TieredCatalogue.Place best = found.orElseThrow(() -> id.isEmpty() ? noneComplete(tiers.format(), places)
+                : new Failure(ExitCode.NOT_FOUND, "no " + id.get() + " in " + tiers.format() + "; there " + (entries.isEmpty() ? "is none" : "are " + names(places)))).best();
+        Catalogue.Entry entry = best.entry();
+        if (entry.state() == Catalogue.State.COMPLETE) {
+            new PassedOver(id.isEmpty() ? places : places.stream().filter(place -> place.id() == entry.id()).toList()).tell(entry, warn);
+        }
+        return in(tiers, best);
     }
 
     /** All checkpoints of a directory, or of all tiers, a copy for each: without what only hosts have of those that are whole elsewhere. */
     public static List<ImageLocation> all(String text, ImageKey key) {
-        return Tiers.parse(text).map(tiers -> list(tiers, key).stream().flatMap(entry -> entry.places().stream().filter(place -> !place.entry().onHosts() || entry.best().equals(place))).map(TieredCatalogue.Place::entry)
-                .map(entry -> new ImageLocation(entry.directory().getParent(), entry)).toList())
+        return Tiers.parse(text).map(tiers -> list(tiers, key).stream().flatMap(entry -> entry.places().stream().filter(place -> !place.entry().onHosts() || entry.best().equals(place)))
+                .map(place -> in(tiers, place)).toList())
                 .orElseGet(() -> list(directory(text), key).stream().map(entry -> new ImageLocation(directory(text), entry)).toList());
     }
 
@@ -96,7 +134,7 @@ public record ImageLocation(Path parent, Catalogue.Entry entry) {
         return Path.of(text);
     }
 
-    private static Failure noneComplete(Path parent, List<Catalogue.Entry> entries) {
+    private static Failure noneComplete(String parent, List<Catalogue.Entry> entries) {
         List<Catalogue.Entry> corrupt = entries.stream().filter(entry -> entry.state() == Catalogue.State.CORRUPT).toList();
         if (!corrupt.isEmpty()) {
             return Failure.of("no usable checkpoint in " + parent, corrupt.getLast().problem());
@@ -105,7 +143,7 @@ public record ImageLocation(Path parent, Catalogue.Entry entry) {
     }
 
     private static String names(List<Catalogue.Entry> entries) {
-        return String.join(", ", entries.stream().map(Catalogue.Entry::name).toList());
+        return String.join(", ", entries.stream().map(Catalogue.Entry::name).distinct().toList());
     }
 
     /** All checkpoints of a directory, oldest first; 66 when there is no such directory. */
@@ -135,8 +173,13 @@ public record ImageLocation(Path parent, Catalogue.Entry entry) {
 
     /** The same, for what is the whole job's alone, which its lead has. */
     public CheckpointReader openJob(ImageKey key) {
+        if (entry.state() == Catalogue.State.CORRUPT) {
+            throw Failure.of("opening " + entry.directory(), entry.problem());
+        }
         try {
-            return CheckpointReader.open(entry.directory(), key).naming(MemoryOwners::of);
+            CheckpointReader reader = CheckpointReader.open(entry.directory(), key).naming(MemoryOwners::of);
+            copy.ifPresent(reader::copied);
+            return reader;
         } catch (IOException e) {
             throw Failure.of("opening " + entry.directory(), e);
         }

@@ -71,6 +71,13 @@ public record Tiers(Tier.Directory fast, Tier.Directory slow) {
         return fast.path().equals(directory) || slow.path().equals(directory);
     }
 
+    /** Where the other tier would have a whole copy of a checkpoint that is in one of them. */
+    public Optional<Path> other(Path checkpoint) {
+        Path parent = checkpoint.getParent();
+        return parent.equals(fast.path()) ? Optional.of(slow.path().resolve(checkpoint.getFileName()))
+                : parent.equals(slow.path()) && !local() ? Optional.of(fast.path().resolve(checkpoint.getFileName())) : Optional.empty();
+    }
+
     public TieredCatalogue catalogue(ImageKey key) {
         return new TieredCatalogue(all(), key);
     }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import org.udckpt.image.ImageError;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.TieredCatalogue;
 import org.udckpt.image.storage.BackgroundThread;
@@ -13,6 +14,7 @@ import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.Damage;
 import org.udckpt.job.store.Tiers;
 
 /**
@@ -29,6 +31,7 @@ public final class Drain implements AutoCloseable {
     private final WriterOptions options;
     private final PartHosts hosts;
     private final Retention retention;
+    private final Damage damage;
     private final Numbers numbers;
     private final Duration patience;
     private final Thread thread;
@@ -42,11 +45,12 @@ public final class Drain implements AutoCloseable {
     private volatile DrainState state = DrainState.IDLE;
     private long overtaken;
 
-    private Drain(Tiers tiers, WriterOptions options, PartHosts hosts, Retention retention, Duration patience) {
+    private Drain(Tiers tiers, WriterOptions options, PartHosts hosts, int keep, int keepFast, Duration patience) {
         this.tiers = tiers;
         this.options = options;
         this.hosts = hosts;
-        this.retention = retention;
+        this.damage = new Damage();
+        this.retention = new Retention(tiers, options.key(), keep, keepFast, damage);
         this.numbers = new Numbers(tiers, options.key(), NUMBER_GRACE, InstantSource.system());
         this.patience = patience;
         this.thread = Thread.ofPlatform().daemon().name("drain").unstarted(this::run);
@@ -67,7 +71,7 @@ public final class Drain implements AutoCloseable {
      * @param hosts    who has what is on fast, where that is each host's own
      */
     public static Drain start(Tiers tiers, WriterOptions options, int keep, int keepFast, Duration patience, PartHosts hosts) {
-        Drain drain = new Drain(tiers, options, hosts, new Retention(tiers, options.key(), keep, keepFast), patience);
+        Drain drain = new Drain(tiers, options, hosts, keep, keepFast, patience);
         drain.asked = true;
         drain.thread.start();
         return drain;
@@ -75,6 +79,11 @@ public final class Drain implements AutoCloseable {
 
     public DrainState state() {
         return state;
+    }
+
+    /** What it finds to be wrong with checkpoints that it reads. */
+    public Damage damage() {
+        return damage;
     }
 
     /** Its part of {@code status --json}. */
@@ -167,7 +176,16 @@ public final class Drain implements AutoCloseable {
 
     private void copy(Catalogue.Entry newest) throws IOException {
         numbers.follow();
-        new TierCopy(tiers, options, hosts, () -> givenUp).copy(newest, new TierCopy.Watch() {
+        try {
+            new TierCopy(tiers, options, hosts, () -> givenUp).copy(newest, watch());
+        } catch (ImageError.Corrupt | ImageError.Missing e) { // read back, it is not what was written, or what it is based on is not
+            damage.found(e);
+            throw e;
+        }
+    }
+
+    private TierCopy.Watch watch() {
+        return new TierCopy.Watch() {
             @Override
             public void begun(String name) {
                 state = state.begun(name);
@@ -182,7 +200,7 @@ public final class Drain implements AutoCloseable {
             public void succeeded() {
                 state = state.succeeded();
             }
-        });
+        };
     }
 
     /** Each is said once. */

@@ -4,37 +4,43 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.CheckpointCopy;
 import org.udckpt.image.manifest.HostParts;
 
 /** What a drain asks of a job's hosts, where each has the parts of its own nodes on a fast tier for itself. From the drain's thread. */
 public interface PartHosts extends CheckpointCopy.Hosts {
-    /** There are none: what is on fast is there as a whole. */
-    PartHosts NONE = new PartHosts() {
-        @Override
-        public void copy(CheckpointCopy.Order order, CheckpointCopy.Progress done) throws IOException {
-            CheckpointCopy.Hosts.NONE.copy(order, done);
-        }
+    /** There are none: what is on fast is there as a whole, and all of one job. */
+    PartHosts NONE = none(_ -> true);
 
-        @Override
-        public Optional<HostParts> own() {
-            return Optional.empty();
-        }
+    /** The same where others' checkpoints may be there. @param owned says of a complete one whether it is this job's */
+    static PartHosts none(Predicate<Catalogue.Entry> owned) {
+        return new PartHosts() {
+            @Override
+            public void copy(CheckpointCopy.Order order, CheckpointCopy.Progress done) throws IOException {
+                CheckpointCopy.Hosts.NONE.copy(order, done);
+            }
 
-        @Override
-        public boolean owns(Catalogue.Entry complete) {
-            return true;
-        }
+            @Override
+            public Optional<HostParts> own() {
+                return Optional.empty();
+            }
 
-        @Override
-        public void stay(long newest, Set<Long> checkpoints) { }
-    };
+            @Override
+            public boolean owns(Catalogue.Entry complete) {
+                return owned.test(complete);
+            }
+
+            @Override
+            public void stay(long newest, Set<Long> checkpoints) { }
+        };
+    }
 
     /** Where the hosts of this job have its parts; another job's are not its to remove. */
     Optional<HostParts> own();
 
-    /** Whether a complete checkpoint, in whichever tier, is of the job whose hosts they are: of another job's nobody but that job's hosts has the parts. */
+    /** Whether a complete checkpoint, in whichever tier, is of the job whose hosts they are: another's is not its to copy or remove. */
     boolean owns(Catalogue.Entry complete);
 
     /**

@@ -10,28 +10,32 @@ import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.TieredCatalogue;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.manifest.HostParts;
-import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.storage.LocalStorage;
-import org.udckpt.job.store.MemoryOwners;
+import org.udckpt.job.store.Damage;
 import org.udckpt.job.store.Tiers;
 
 /**
  * Which checkpoints stay in which tier. On slow the newest {@code keep} (0: all); on fast the newest {@code keepFast}, and those
  * that are newer than all on slow, though of these no more than {@code keep}: a slow tier that fails must not fill the fast one.
- * What one that stays is based on stays with it.
+ * What one that stays is based on stays with it. Other jobs' checkpoints neither count nor go.
  */
 final class Retention {
     private final Tiers tiers;
     private final ImageKey key;
     private final int keep;
     private final int keepFast;
+    private final Damage damage;
 
-    /** @param keepFast at least 1 */
-    Retention(Tiers tiers, ImageKey key, int keep, int keepFast) {
+    /**
+     * @param keepFast at least 1
+     * @param damage   is told when the newest of a tier turns out to be damaged
+     */
+    Retention(Tiers tiers, ImageKey key, int keep, int keepFast, Damage damage) {
         this.tiers = tiers;
         this.key = key;
         this.keep = keep;
         this.keepFast = keepFast;
+        this.damage = damage;
     }
 
     /** After a copy to slow: reads the newest there whole before anything goes, but where hosts have copied it, each of which has read its share of it back. */
@@ -41,7 +45,7 @@ final class Retention {
         }
         Catalogue slow = new Catalogue(tiers.slow().path(), key);
         if (hosts.own().isEmpty()) {
-            slow.prune(keep);
+            slow.prune(keep, hosts::owns, newest -> damage.readWhole(newest.directory(), key));
             return;
         }
         List<Catalogue.Entry> own = complete(slow, hosts);
@@ -93,7 +97,9 @@ final class Retention {
         Catalogue.Entry newest = complete.getLast();
         Set<Long> stays = Catalogue.withBases(complete, stays(complete, drained));
         if (!newest.onHosts() && complete.stream().anyMatch(entry -> entry.id() > drained && !stays.contains(entry.id()))) {
-            verify(newest);
+            // The last good checkpoint is never lost: none goes before a newer one has been read whole, as each copy on slow was. What only its hosts
+            // have is read there, when it is copied.
+            damage.readWhole(newest.directory(), key);
         }
         return fast.removeAllBut(now -> {
             Set<Long> stay = stays(now.stream().filter(hosts::owns).toList(), drained);
@@ -110,15 +116,5 @@ final class Retention {
         Set<Long> mayWait = keep == 0 ? Set.of() : Catalogue.newest(complete, keep);
         complete.stream().map(Catalogue.Entry::id).filter(id -> id > drained && (keep == 0 || mayWait.contains(id))).forEach(stays::add);
         return stays;
-    }
-
-    /**
-     * The last good checkpoint is never lost: none goes before a newer one has been read whole, as each copy on slow was. What only its hosts have is read
-     * there, when it is copied.
-     */
-    private void verify(Catalogue.Entry newest) throws IOException {
-        try (CheckpointReader reader = CheckpointReader.open(newest.directory(), key).naming(MemoryOwners::of)) {
-            reader.verify((done, total) -> { });
-        }
     }
 }

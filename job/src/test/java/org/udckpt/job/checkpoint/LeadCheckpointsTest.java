@@ -20,6 +20,7 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.WriteProgress;
+import org.udckpt.job.store.Damage;
 
 /** A lead's checkpoints where the coordinator does not do as it is asked. */
 @Timeout(60)
@@ -48,7 +49,7 @@ class LeadCheckpointsTest {
     }
 
     private LeadCheckpoints checkpoints(Agreement agreement, Checkpointer.BeforeNumber beforeNumber) {
-        return new LeadCheckpoints("job", List.of("a", "b"), 2, Map.of(), Settings.load(), new Keeping(directory.resolve("images"), beforeNumber, () -> { }, java.util.Optional.empty()), agreement, (writer, stops) -> {
+        return new LeadCheckpoints("job", List.of("a", "b"), 2, Map.of(), Settings.load(), new Keeping(directory.resolve("images"), beforeNumber, () -> { }, java.util.Optional.empty(), new Damage()), agreement, (writer, stops) -> {
             throw new IllegalStateException("no part was written");
         });
     }

@@ -38,6 +38,11 @@ class GoldenJobImageTest {
 
     /** The directory's name is part of what is sealed. */
     private Path golden() throws Exception {
+        return copy(temp);
+    }
+
+    /** With the key that it was sealed with. */
+    static Path copy(Path temp) throws Exception {
         Path kept = Path.of(GoldenJobImageTest.class.getResource("/golden-job-v2/inspect.json").toURI()).getParent();
         Path copy = Files.createDirectory(temp.resolve("ckpt-0001"));
         try (var files = Files.list(kept.resolve("ckpt-0001"))) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -113,6 +114,21 @@ class DrainTest {
             assertTrue(drain.state().problem().contains("same directory"), drain.state().toString());
         }
         assertEquals(List.of("ckpt-0001", "ckpt-0002", "ckpt-0003"), complete(tiers.fast().path()));
+    }
+
+    /** The next checkpoint must not be based on what could not be copied, since it is not what was written. */
+    @Test
+    void whatIsFoundDamagedIsTold() throws Exception {
+        chain(chain(null, 0), 1);
+        try (RandomAccessFile stripe = new RandomAccessFile(tiers.fast().path().resolve("ckpt-0001/node-0000.stripe-00").toFile(), "rw")) {
+            stripe.seek(2 * Range.PAGE);
+            stripe.write(0x55);
+        }
+        Drain drain = Drain.start(tiers, options, 0, 1, LONG);
+        drain.close();
+        String told = drain.damage().take().orElseThrow();
+        assertTrue(told.contains("ckpt-0001/node-0000.stripe-00"), told);
+        assertTrue(drain.damage().take().isEmpty(), "told once");
     }
 
     /** Twenty links of a chain, each based on all before: in a moment, not in a million steps. */
@@ -249,6 +265,24 @@ class DrainTest {
             drain.ask();
         }
         assertTiers(List.of("ckpt-0004", "ckpt-0005"), List.of("ckpt-0004", "ckpt-0005"));
+    }
+
+    /** The same where one process has all ranks, or the fast tier is shared. */
+    @Test
+    void anotherJobsOnSharedTiersAreNotItsEither() throws Exception {
+        write("a");
+        write("b");
+        write("b");
+        write("a");
+        PartHosts own = PartHosts.none(entry -> entry.manifest().labels().get("job").equals("b"));
+        try (Drain drain = Drain.start(tiers, options, 1, 1, LONG, own)) {
+            drain.ask();
+            await(drain, "ckpt-0003");
+            write("b");
+            drain.ask();
+            await(drain, "ckpt-0005");
+        }
+        assertTiers(List.of("ckpt-0001", "ckpt-0004", "ckpt-0005"), List.of("ckpt-0005"));
     }
 
     /** As UnitCopies, of a job whose checkpoints are all there as a whole. */
