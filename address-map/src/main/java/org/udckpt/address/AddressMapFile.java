@@ -2,7 +2,9 @@ package org.udckpt.address;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -11,26 +13,27 @@ import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.FixedSizeBinaryVector;
 import org.apache.arrow.vector.IntVector;
 import org.apache.arrow.vector.VectorSchemaRoot;
-import org.apache.arrow.vector.ipc.ArrowFileReader;
 import org.apache.arrow.vector.ipc.ArrowFileWriter;
-import org.apache.arrow.vector.ipc.InvalidArrowFileException;
-import org.apache.arrow.vector.ipc.SeekableReadChannel;
 import org.apache.arrow.vector.types.pojo.ArrowType;
 import org.apache.arrow.vector.types.pojo.Field;
 import org.apache.arrow.vector.types.pojo.FieldType;
 import org.apache.arrow.vector.types.pojo.Schema;
-import org.apache.arrow.vector.util.ByteArrayReadableSeekableByteChannel;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.table.ArrowFile;
 
 /**
  * The address map as an Arrow IPC file, for the image: one row an endpoint (rank, virtual and real LID, GID, QPN; the
  * real ones null where there are none); generation, hosts and cursors in the schema's metadata.
  */
 public final class AddressMapFile {
-    private static final String GENERATION = "udckpt.generation";
-    private static final String HOSTS = "udckpt.hosts";
-    private static final String HOST_LIDS = "udckpt.host_lids"; // absent in images of before hosts had several ports: 1
-    private static final String NEXT_QPN = "udckpt.next_qpn";
-    private static final String NEXT_LID = "udckpt.next_lid";
+    static final String GENERATION = "udckpt.generation";
+    static final String HOSTS = "udckpt.hosts";
+    static final String HOST_LIDS = "udckpt.host_lids"; // absent in images of before hosts had several ports: 1
+    static final String NEXT_QPN = "udckpt.next_qpn";
+    static final String NEXT_LID = "udckpt.next_lid";
+
+    /** In the place of a file in errors: a map is a value within a table of the image. */
+    private static final Path NAME = Path.of("address map");
 
     private AddressMapFile() {}
 
@@ -57,30 +60,18 @@ public final class AddressMapFile {
         return bytes.toByteArray();
     }
 
-    /** The map that {@link #write} wrote, of the same generation. @throws IOException if the bytes are not such a file. */
-    public static AddressMap read(byte[] bytes) throws IOException {
-        try (BufferAllocator allocator = new RootAllocator();
-                ArrowFileReader reader = new ArrowFileReader(
-                        new SeekableReadChannel(new ByteArrayReadableSeekableByteChannel(bytes)), allocator)) {
-            VectorSchemaRoot root = reader.getVectorSchemaRoot();
-            Map<String, String> metadata = root.getSchema().getCustomMetadata();
-            List<Endpoint> endpoints = new ArrayList<>();
-            while (reader.loadNextBatch()) {
-                Column virtual = new Column(root, "virtual");
-                Column real = new Column(root, "real");
-                IntVector ranks = (IntVector) root.getVector("rank");
-                IntVector transports = (IntVector) root.getVector("transport"); // images of before have none: the ranks say it anew
-                for (int row = 0; row < root.getRowCount(); row++) {
-                    endpoints.add(new Endpoint(ranks.get(row), virtual.get(row), real.get(row),
-                            transports == null ? Transport.UD : Transport.of(transports.get(row))));
-                }
-            }
-            List<HostAddress> hosts = hosts(required(metadata, HOSTS), Integer.parseInt(metadata.getOrDefault(HOST_LIDS, "1")));
-            AddressMap map = new AddressMap(number(metadata, GENERATION), endpoints, hosts, number(metadata, NEXT_LID));
-            map.restore(hosts, number(metadata, NEXT_QPN));
-            return map;
-        } catch (IllegalArgumentException | InvalidArrowFileException e) {
-            throw new IOException("address map: " + e.getMessage(), e);
+    /**
+     * The map that {@link #write} wrote, of the same generation; every length in the bytes is checked before it is used.
+     *
+     * @throws ImageError.Corrupt if the bytes are not such a file; it names {@link #NAME}, and who knows where the bytes are from names that too
+     */
+    public static AddressMap read(byte[] bytes) throws ImageError {
+        AddressMapReader reader = new AddressMapReader();
+        ArrowFile.read(ByteBuffer.wrap(bytes), NAME, reader);
+        try {
+            return reader.map();
+        } catch (IllegalArgumentException e) {
+            throw new ImageError.Corrupt(NAME, -1, e.getMessage(), e);
         }
     }
 
@@ -108,44 +99,11 @@ public final class AddressMapFile {
                 NEXT_QPN, Integer.toString(map.nextQpn()), NEXT_LID, Integer.toString(map.cursor()));
     }
 
-    private static List<HostAddress> hosts(String text, int lids) {
-        return text.lines().map(line -> line.split(" ", 4))
-                .map(w -> new HostAddress(w[3], Integer.parseInt(w[0]), lids, Integer.parseInt(w[1]), Integer.parseInt(w[2]))).toList();
-    }
-
     private static void set(VectorSchemaRoot root, String side, int row, VerbsAddress address) {
         if (address != null) {
             ((IntVector) root.getVector(side + "_lid")).setSafe(row, address.lid());
             ((IntVector) root.getVector(side + "_qpn")).setSafe(row, address.qpn());
             ((FixedSizeBinaryVector) root.getVector(side + "_gid")).setSafe(row, address.gid().bytes());
         }
-    }
-
-    /** The three vectors of one side's addresses. */
-    private record Column(IntVector lids, IntVector qpns, FixedSizeBinaryVector gids) {
-        Column(VectorSchemaRoot root, String side) {
-            this((IntVector) root.getVector(side + "_lid"), (IntVector) root.getVector(side + "_qpn"), (FixedSizeBinaryVector) root.getVector(side + "_gid"));
-        }
-
-        VerbsAddress get(int row) {
-            if (lids.isNull(row)) {
-                return null;
-            }
-            long at = (long) row * Gid.BYTES; // Arrow buffers are little-endian, a GID is in network order
-            Gid gid = new Gid(Long.reverseBytes(gids.getDataBuffer().getLong(at)), Long.reverseBytes(gids.getDataBuffer().getLong(at + Long.BYTES)));
-            return new VerbsAddress(lids.get(row), gid, qpns.get(row));
-        }
-    }
-
-    private static int number(Map<String, String> metadata, String key) throws IOException {
-        return Integer.parseInt(required(metadata, key));
-    }
-
-    private static String required(Map<String, String> metadata, String key) throws IOException {
-        String value = metadata == null ? null : metadata.get(key);
-        if (value == null) {
-            throw new IOException("address map: the Arrow schema has no metadata " + key);
-        }
-        return value;
     }
 }

@@ -9,7 +9,7 @@ import org.apache.arrow.flatbuf.RecordBatch;
 import org.udckpt.image.ImageError;
 
 /** Hands out the nodes and buffers of a record batch in the order of the columns, each checked against the body. */
-final class ColumnBuffers {
+public final class ColumnBuffers {
     private final RecordBatch batch;
     private final ByteBuffer body;
     private final Path file;
@@ -25,7 +25,7 @@ final class ColumnBuffers {
     }
 
     /** The next node's number of values, which must be {@code expected} where that is not negative. */
-    int node(int expected, String column) throws ImageError {
+    public int node(int expected, String column) throws ImageError {
         if (node >= batch.nodesLength()) {
             throw wrong(column, "no node");
         }
@@ -41,7 +41,7 @@ final class ColumnBuffers {
     }
 
     /** The next buffer, of at least {@code atLeast} bytes. */
-    ByteBuffer buffer(long atLeast, String column) throws ImageError {
+    public ByteBuffer buffer(long atLeast, String column) throws ImageError {
         if (buffer >= batch.buffersLength()) {
             throw wrong(column, "no buffer");
         }
@@ -55,7 +55,7 @@ final class ColumnBuffers {
     }
 
     /** A validity bitmap of {@code count} values; null where all are valid (Arrow allows to leave it out). */
-    ByteBuffer validity(int count, String column) throws ImageError {
+    public ByteBuffer validity(int count, String column) throws ImageError {
         ByteBuffer bits = buffer(0, column);
         if (bits.limit() == 0) {
             return null;
@@ -66,13 +66,15 @@ final class ColumnBuffers {
         return bits;
     }
 
-    void checkAllUsed() throws ImageError {
+    /** Behind the last column. */
+    public void checkAllUsed() throws ImageError {
         if (node != batch.nodesLength() || buffer != batch.buffersLength()) {
             throw wrong("(last)", (batch.nodesLength() - node) + " nodes and " + (batch.buffersLength() - buffer) + " buffers too many");
         }
     }
 
-    ImageError.Corrupt wrong(String column, String what) {
+    /** An error about a column of this batch. */
+    public ImageError.Corrupt wrong(String column, String what) {
         return new ImageError.Corrupt(file, where, "column '" + column + "': " + what);
     }
 }

@@ -8,15 +8,19 @@ import java.util.Arrays;
 
 /** One record class of a table: how to take it apart, and how to make it again. */
 final class RecordShape {
+    /** Of values in messages, in characters. */
+    private static final int LONGEST = 200;
+
     private final Class<?> type;
     private final Constructor<?> constructor;
+    private final RecordComponent[] components;
     private final Method[] accessors;
     /** Component i of the record is column columns[i] of the table. */
     final int[] columns;
 
     RecordShape(Class<?> type, int[] columns) {
-        RecordComponent[] components = type.getRecordComponents();
         this.type = type;
+        this.components = type.getRecordComponents();
         this.columns = columns;
         this.accessors = Arrays.stream(components).map(RecordComponent::getAccessor).toArray(Method[]::new);
         try {
@@ -50,6 +54,11 @@ final class RecordShape {
      * @throws IllegalArgumentException where the record's own constructor refuses the values, or a primitive is null
      */
     Object make(Object[] values) {
+        for (int i = 0; i < values.length; i++) {
+            if (values[i] == null && components[i].getType().isPrimitive()) {
+                throw new IllegalArgumentException(kind() + " without '" + components[i].getName() + "'");
+            }
+        }
         try {
             return constructor.newInstance(values);
         } catch (InstantiationException | IllegalAccessException e) {
@@ -58,7 +67,10 @@ final class RecordShape {
             if (e.getCause() instanceof Error error) {
                 throw error;
             }
-            throw new IllegalArgumentException(kind() + " refuses " + Arrays.deepToString(values), e.getCause());
+            String given = Arrays.deepToString(values);
+            String why = e.getCause().getMessage();
+            throw new IllegalArgumentException(kind() + " refuses " + (given.length() > LONGEST ? given.substring(0, LONGEST) + "..." : given)
+                    + (why == null ? "" : ": " + why), e.getCause());
         }
     }
 }

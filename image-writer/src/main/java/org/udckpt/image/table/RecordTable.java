@@ -76,7 +76,9 @@ public final class RecordTable<T> {
         if (bytes.remaining() > MAX_BYTES) {
             throw new ImageError.Corrupt(file, -1, "a table of " + bytes.remaining() + " bytes, more than any that is written");
         }
-        return new ArrowDecoder<>(type, schema, bytes, file).rows();
+        ArrowDecoder<T> decoder = new ArrowDecoder<>(type, schema, file);
+        ArrowFile.read(bytes, file, decoder);
+        return decoder.rows();
     }
 
     /** As {@link #decode(ByteBuffer, Path)}. */

@@ -1,5 +1,7 @@
 package org.udckpt.image.write;
 
+import java.util.Objects;
+
 /**
  * A row of the table {@code phases}.
  *
@@ -9,4 +11,8 @@ package org.udckpt.image.write;
 public record PhaseTime(int rank, Phase phase, long nanoseconds) {
     /** The rank of phases that the whole job shares. */
     public static final int JOB = -1;
+
+    public PhaseTime {
+        Objects.requireNonNull(phase, "no phase");
+    }
 }

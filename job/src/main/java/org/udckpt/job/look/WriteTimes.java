@@ -41,7 +41,7 @@ public record WriteTimes(int node, int stripe, boolean direct, Histogram nanosec
                     direct &= row.direct();
                     times.add(new WriteTimes(node.index(), row.stripe(), row.direct(), one));
                 } catch (DataFormatException | RuntimeException e) {
-                    throw new ImageError.Corrupt(node.file(TABLE), -1, "the histogram of stripe " + row.stripe() + " cannot be read: " + e, e);
+                    throw new ImageError.Corrupt(node.file(TABLE), -1, "the histogram of stripe " + row.stripe() + " is not one that was written", e);
                 }
             }
         }

@@ -1,5 +1,7 @@
 package org.udckpt.job.store;
 
+import java.util.Objects;
+
 /**
  * A row of the table {@code calls}: what the coordinator of a job of several nodes has asked of all of them for this checkpoint, in order. Times are in
  * nanoseconds, each by one node's own clock.
@@ -12,6 +14,11 @@ package org.udckpt.job.store;
  * @param levels      by level of the tree, the lead's (0) first: the longest time from a node's hearing of the call until it and all below it had answered
  */
 public record CallRow(String call, int round, long nanoseconds, int slowest, long longest, long[] levels) {
+    public CallRow {
+        Objects.requireNonNull(call, "no call");
+        Objects.requireNonNull(levels, "no levels");
+    }
+
     /** In the place of a node. */
     public static final int LEAD = -1;
 }

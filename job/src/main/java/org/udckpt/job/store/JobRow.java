@@ -3,6 +3,7 @@ package org.udckpt.job.store;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The one row of the table {@code job}: what the agent knows about a job beyond its processes.
@@ -14,6 +15,16 @@ import java.util.List;
  * @param namedRuntime the runtime directory of the first life, which the processes' environment names for ever
  */
 public record JobRow(String name, String hosts, byte[] command, int generation, String pmiName, String namedRuntime) {
+    public JobRow {
+        Objects.requireNonNull(name, "no name");
+        Objects.requireNonNull(hosts, "no hosts");
+        Objects.requireNonNull(pmiName, "no key-value space");
+        Objects.requireNonNull(namedRuntime, "no runtime directory");
+        if (command == null || command.length == 0 || command[0] == 0 || command[command.length - 1] != 0) {
+            throw new IllegalArgumentException("no command");
+        }
+    }
+
     /** Program and arguments. */
     public List<String> words() {
         return List.of(new String(command, StandardCharsets.UTF_8).split("\0"));
@@ -25,6 +36,7 @@ public record JobRow(String name, String hosts, byte[] command, int generation, 
 
     /** The program's file name. */
     public String program() {
-        return Path.of(words().getFirst()).getFileName().toString();
+        Path name = Path.of(words().getFirst()).getFileName();
+        return name == null ? words().getFirst() : name.toString();
     }
 }

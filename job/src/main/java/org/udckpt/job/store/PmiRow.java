@@ -1,12 +1,22 @@
 package org.udckpt.job.store;
 
+import java.util.Objects;
 import org.udckpt.job.pmi.PmiPhase;
 
 /** Rows of the table {@code pmi}. */
 public sealed interface PmiRow {
     /** A pair of the key-value space. */
-    record Pair(String key, String value) implements PmiRow {}
+    record Pair(String key, String value) implements PmiRow {
+        public Pair {
+            Objects.requireNonNull(key, "no key");
+            Objects.requireNonNull(value, "no value");
+        }
+    }
 
     /** How far a rank is. */
-    record Rank(int rank, PmiPhase phase, boolean inBarrier) implements PmiRow {}
+    record Rank(int rank, PmiPhase phase, boolean inBarrier) implements PmiRow {
+        public Rank {
+            Objects.requireNonNull(phase, "no phase");
+        }
+    }
 }

@@ -19,6 +19,7 @@ import org.udckpt.image.write.NodeWriter;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.Launch;
 import org.udckpt.job.pmi.PmiState;
+import org.udckpt.job.report.Failure;
 
 /**
  * The tables of an image about what is around the processes. Where one process is all agents of a job, the tables {@code pmi} and {@code addresses}
@@ -86,7 +87,7 @@ public final class StateTables {
      */
     public static JobState readJob(CheckpointReader reader) throws IOException {
         JobRow row = only(JOB, reader.jobFile(JOB), reader.jobTable(JOB, JobRow.class));
-        HostLayout layout = HostLayout.parse(row.hosts());
+        HostLayout layout = layout(row, reader.jobFile(JOB));
         List<NodeReader> nodes = reader.nodes();
         if (nodes.size() > 1 && nodes.size() != layout.hosts().size()) {
             throw new ImageError.Corrupt(reader.jobFile(JOB), -1, "the job is on " + layout.hosts().size() + " hosts, but the image has " + nodes.size() + " nodes");
@@ -97,6 +98,14 @@ public final class StateTables {
             }
         }
         return new JobState(row, layout);
+    }
+
+    private static HostLayout layout(JobRow row, Path file) throws ImageError {
+        try {
+            return HostLayout.parse(row.hosts());
+        } catch (Failure e) { // which takes it for the user's words
+            throw new ImageError.Corrupt(file, -1, "the job's hosts '" + row.hosts() + "' are not in the form in which they are written", e);
+        }
     }
 
     /** Whether agents of several hosts, or one of such a job, have written it: each node has a runtime directory, pairs and addresses of its own then. */
