@@ -59,7 +59,7 @@ public abstract sealed class ImageError extends IOException {
         }
     }
 
-    /** The image is encrypted, and the reader has not the key. */
+    /** The reader has no key at all, or the image is encrypted and it has not the key for that. */
     public static final class Locked extends ImageError {
         private static final long serialVersionUID = 1L;
 

@@ -3,7 +3,9 @@ package org.udckpt.image.key;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -16,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.udckpt.image.FileErrors;
 
 /**
  * The secret that seals a user's images: 32 bytes, kept as 64 hexadecimal digits in a file that only the user reads.
@@ -24,12 +27,16 @@ import javax.crypto.spec.SecretKeySpec;
 public final class ImageKey {
     private static final int BYTES = 32;
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rw-------");
+    /** Null where there is no key. */
     private final byte[] secret;
     private final EncryptionSecret encryption;
+    /** Null where there is a key. */
+    private final Path missing;
 
-    private ImageKey(byte[] secret, EncryptionSecret encryption) {
+    private ImageKey(byte[] secret, EncryptionSecret encryption, Path missing) {
         this.secret = secret;
         this.encryption = encryption;
+        this.missing = missing;
     }
 
     /** A key of exactly 32 bytes. */
@@ -37,12 +44,12 @@ public final class ImageKey {
         if (secret.length != BYTES) {
             throw new IllegalArgumentException("a key has " + BYTES + " bytes, not " + secret.length);
         }
-        return new ImageKey(secret.clone(), null);
+        return new ImageKey(secret.clone(), null, null);
     }
 
     /** The same seal, and what images are encrypted with: new ones are, and encrypted ones can be read. */
     public ImageKey with(EncryptionSecret other) {
-        return new ImageKey(secret, other);
+        return new ImageKey(secret, other, missing);
     }
 
     /** Null when images are not encrypted. */
@@ -50,10 +57,28 @@ public final class ImageKey {
         return encryption;
     }
 
-    /** The user's key: UDCKPT_KEY_FILE, else ~/.config/udckpt/key; made on first use. */
+    /** The user's key: UDCKPT_KEY_FILE, else ~/.config/udckpt/key; made on first use. For who writes images. */
     public static ImageKey ofUser(Map<String, String> environment) throws IOException {
+        return load(file(environment));
+    }
+
+    /**
+     * The same for who only reads: none is made. Where there is none, a directory without images can be looked at all the same, and what is sealed is an
+     * {@link org.udckpt.image.ImageError.Locked}.
+     */
+    public static ImageKey ofReader(Map<String, String> environment) throws IOException {
+        Path file = file(environment);
+        return Files.notExists(file) ? new ImageKey(null, null, file) : load(file);
+    }
+
+    private static Path file(Map<String, String> environment) {
         String file = environment.get("UDCKPT_KEY_FILE");
-        return load(file != null ? Path.of(file) : Path.of(System.getProperty("user.home"), ".config", "udckpt", "key"));
+        return file != null ? Path.of(file) : Path.of(System.getProperty("user.home"), ".config", "udckpt", "key");
+    }
+
+    /** Where there should be a key; null: there is one. */
+    public Path missing() {
+        return missing;
     }
 
     /**
@@ -63,13 +88,28 @@ public final class ImageKey {
      */
     public static ImageKey load(Path file) throws IOException {
         if (Files.notExists(file)) {
-            create(file);
+            try {
+                create(file);
+            } catch (FileSystemException e) {
+                throw new IOException("key file " + file + " cannot be made: " + FileErrors.text(e) + "; name another with UDCKPT_KEY_FILE", e);
+            }
         }
         return of(readFile(file));
     }
 
     /** The 32 bytes in a key file that only its owner may read. */
     static byte[] readFile(Path file) throws IOException {
+        try {
+            return read(file);
+        } catch (FileSystemException e) {
+            throw new IOException("key file " + file + " cannot be read: " + FileErrors.reason(e) + "; make it yours and readable (chown, chmod 600), or name another one", e);
+        }
+    }
+
+    private static byte[] read(Path file) throws IOException {
+        if (Files.exists(file) && !Files.isRegularFile(file)) { // to read from a pipe would wait for who writes
+            throw new IOException("key file " + file + " is not a regular file: name the file that holds the key");
+        }
         Set<PosixFilePermission> others = EnumSet.noneOf(PosixFilePermission.class);
         others.addAll(Files.getPosixFilePermissions(file));
         others.removeAll(Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE));
@@ -91,6 +131,9 @@ public final class ImageKey {
         byte[] secret = new byte[BYTES];
         new SecureRandom().nextBytes(secret);
         Path directory = file.toAbsolutePath().getParent();
+        if (Files.exists(directory) && !Files.isDirectory(directory)) {
+            throw new NotDirectoryException(directory.toString());
+        }
         Files.createDirectories(directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         Path temporary = Files.createTempFile(directory, ".key", null, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
         try {
@@ -112,16 +155,24 @@ public final class ImageKey {
     public byte[] mac(byte[] message) {
         try {
             Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(new SecretKeySpec(secret, "HmacSHA256"));
+            mac.init(new SecretKeySpec(secret(), "HmacSHA256"));
             return mac.doFinal(message);
         } catch (GeneralSecurityException e) {
             throw new AssertionError("every JDK has HmacSHA256", e);
         }
     }
 
+    /** @throws IllegalStateException where there is none; who reads has looked for that before */
+    private byte[] secret() {
+        if (secret == null) {
+            throw new IllegalStateException("there is no key in " + missing);
+        }
+        return secret;
+    }
+
     /** Another key, for one purpose: HKDF-SHA256 (RFC 5869) of this one. */
     byte[] derive(byte[] salt, String purpose, int bytes) {
-        return KeyDerivation.derive(secret, salt, purpose, bytes);
+        return KeyDerivation.derive(secret(), salt, purpose, bytes);
     }
 
     public static byte[] sha256(byte[] message) {
@@ -138,6 +189,6 @@ public final class ImageKey {
 
     @Override
     public String toString() {
-        return "ImageKey " + id();
+        return missing != null ? "no ImageKey in " + missing : "ImageKey " + id();
     }
 }

@@ -101,6 +101,10 @@ public final class ManifestParser {
             throw new ImageError.Corrupt(file, Math.max(0, bodyLength), "does not end with a MAC: cut off or changed");
         }
         byte[] body = Arrays.copyOf(sealed, bodyLength);
+        if (key.missing() != null) {
+            throw new ImageError.Locked(file, "sealed with key " + keyName(body) + ", and there is no key in " + key.missing()
+                    + ": put that key there, or name its file with UDCKPT_KEY_FILE");
+        }
         if (!MessageDigest.isEqual(key.mac(body), HexFormat.of().parseHex(tail, 4, MAC_LINE - 1))) {
             throw wrongMac(body, key, file);
         }
@@ -133,14 +137,19 @@ public final class ManifestParser {
 
     /** The key's name is not yet trusted here; it only chooses between two ways to refuse. */
     private static ImageError wrongMac(byte[] body, ImageKey key, Path file) {
+        String name = keyName(body);
+        if (!name.isEmpty() && !name.equals(key.id())) {
+            return new ImageError.Foreign(file, "sealed with key " + name + ", yours is " + key.id() + ": name the right one with UDCKPT_KEY_FILE");
+        }
+        return new ImageError.Corrupt(file, -1, "its MAC is wrong: the manifest was changed after it was written");
+    }
+
+    /** At most so much of it as a key's name has; empty: there is none. */
+    private static String keyName(byte[] body) {
         String text = new String(body, StandardCharsets.US_ASCII);
         int at = text.indexOf("\nkey ");
         int end = at < 0 ? -1 : text.indexOf('\n', at + 1);
-        if (end > 0 && !text.substring(at + 5, end).equals(key.id())) {
-            return new ImageError.Foreign(file, "sealed with key " + text.substring(at + 5, Math.min(end, at + 5 + 64))
-                    + ", yours is " + key.id() + ": name the right one with UDCKPT_KEY_FILE");
-        }
-        return new ImageError.Corrupt(file, -1, "its MAC is wrong: the manifest was changed after it was written");
+        return end < 0 ? "" : text.substring(at + 5, Math.min(end, at + 5 + 64));
     }
 
     private Manifest parse(int version) throws ImageError {

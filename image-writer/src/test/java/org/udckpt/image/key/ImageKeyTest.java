@@ -14,12 +14,17 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.image.ImageError;
+import org.udckpt.image.Images;
+import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.read.CheckpointReader;
 
 @Timeout(90)
 class ImageKeyTest {
@@ -59,6 +64,35 @@ class ImageKeyTest {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
         IOException error = assertThrows(IOException.class, () -> ImageKey.load(file));
         assertTrue(error.getMessage().contains(file.toString()) && error.getMessage().contains("chmod 600"), error.getMessage());
+    }
+
+    /** Nothing is made, and what is sealed says which key is missing, and where. */
+    @Test
+    void whoOnlyReadsMakesNoKey() throws Exception {
+        Path file = temp.resolve("none/key");
+        ImageKey none = ImageKey.ofReader(Map.of("UDCKPT_KEY_FILE", file.toString()));
+        assertEquals(file, none.missing());
+        assertFalse(Files.exists(file.getParent()));
+        assertThrows(IllegalStateException.class, none::id);
+        Images.write(temp.resolve("c"), Images.options(), Images.processes(new Random(1), 1));
+        ImageError.Locked locked = assertThrows(ImageError.Locked.class, () -> CheckpointReader.open(temp.resolve("c/ckpt-0001"), none));
+        assertTrue(locked.getMessage().contains("sealed with key " + Images.KEY.id()) && locked.getMessage().contains("no key in " + file), locked.getMessage());
+        Catalogue.Entry entry = new Catalogue(temp.resolve("c"), none).list().getFirst();
+        assertTrue(entry.state() == Catalogue.State.CORRUPT && entry.problem() instanceof ImageError.Locked, entry.toString());
+    }
+
+    @Test
+    void whatIsNoFileOfOnesOwnIsRefusedWithTheReason() throws Exception {
+        Path file = Files.createFile(temp.resolve("file"));
+        refused(file.resolve("key"), "cannot be made: " + file + ": not a directory; ");
+        refused(temp, "is not a regular file");
+        Path loop = temp.resolve("loop");
+        refused(Files.createSymbolicLink(loop, loop), "cannot be read: Too many levels of symbolic links");
+    }
+
+    private static void refused(Path file, String reason) {
+        String said = assertThrows(IOException.class, () -> ImageKey.load(file)).getMessage();
+        assertTrue(said.startsWith("key file " + file + " ") && said.contains(reason), said);
     }
 
     @Test

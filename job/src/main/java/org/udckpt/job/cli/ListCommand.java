@@ -19,6 +19,7 @@ import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.report.Durations;
 import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.Tiers;
 import picocli.CommandLine.Command;
@@ -47,6 +48,9 @@ final class ListCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         ImageKey key = encrypted.key(common.settings());
         List<Row> rows = rows(key);
+        rows.stream().map(row -> row.entry().problem()).filter(problem -> key.missing() != null && problem instanceof ImageError.Locked).findFirst().ifPresent(problem -> {
+            throw Failure.of("listing the checkpoints of " + directory, problem); // nothing can be said of any
+        });
         if (json) {
             ObjectNode root = JSON.createObjectNode().put("schema", 1);
             ArrayNode list = root.putArray("checkpoints");

@@ -24,6 +24,7 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.ImageRoom;
+import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.Tiers;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -119,6 +120,7 @@ final class NewJobOptions {
         Tiers.of(settings).ifPresent(tiers -> ImageRoom.check(tiers.slow().path(), true));
         ImageRoom.check(images, !settings.text(Option.TIERS).isEmpty() || !settings.text(Option.DIR).isEmpty() || !(Interval.of(settings) instanceof Interval.Never));
         Installation installation = Installation.find(settings);
+        Keys.writer(settings); // made now, if it never was: a job must not run for days before it proves to be impossible
         if (launch == Launch.PMIX) {
             installation.pmixLauncher();
         }

@@ -1,6 +1,7 @@
 package org.udckpt.job.store;
 
 import java.io.IOException;
+import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.storage.BackgroundThread;
 import org.udckpt.image.storage.Courtesy;
 import org.udckpt.image.storage.RateLimit;
@@ -14,9 +15,9 @@ import org.udckpt.job.report.Failure;
 public final class ImageOptions {
     private ImageOptions() {}
 
-    /** Before a job is started: every value and key is read, and 69 where the system does not allow what is asked for. */
+    /** Before a job is started: every value and key is read, and 69 where the system does not allow what is asked for. Nothing is made. */
     public static void check(Settings settings) {
-        of(settings);
+        of(settings, Keys.user(settings));
         if (settings.truth(Option.IO_IDLE)) {
             tryBackground();
         }
@@ -24,9 +25,13 @@ public final class ImageOptions {
 
     /** For all images of a job: they share one limit of the rate. */
     public static WriterOptions of(Settings settings) {
+        return of(settings, Keys.writer(settings));
+    }
+
+    private static WriterOptions of(Settings settings, ImageKey key) {
         long rate = settings.bytes(Option.MAX_RATE, 0);
         Courtesy courtesy = new Courtesy(rate == 0 ? RateLimit.NONE : RateLimit.of(rate), settings.truth(Option.IO_IDLE));
-        return WriterOptions.of(Keys.user(settings)).withForm(FormSettings.of(settings))
+        return WriterOptions.of(key).withForm(FormSettings.of(settings))
                 .withBufferBytes(settings.bytes(Option.BUFFER, Settings.SMALLEST_BUFFER)).withCourtesy(courtesy);
     }
 

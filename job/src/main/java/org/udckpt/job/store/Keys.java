@@ -22,9 +22,23 @@ public final class Keys {
         return user(Settings.load());
     }
 
+    /** Of who reads; there may be none, and then none is made. */
     public static ImageKey user(Settings settings) {
+        return key(settings, ImageKey::ofReader);
+    }
+
+    /** Of who writes: it is made on first use. */
+    public static ImageKey writer(Settings settings) {
+        return key(settings, ImageKey::ofUser);
+    }
+
+    private interface Source {
+        ImageKey of(Map<String, String> environment) throws IOException;
+    }
+
+    private static ImageKey key(Settings settings, Source user) {
         try {
-            ImageKey key = ImageKey.ofUser(System.getenv());
+            ImageKey key = user.of(System.getenv());
             String source = settings.text(Option.ENCRYPT);
             return source.isEmpty() ? key : key.with(secret(source));
         } catch (IllegalArgumentException e) {
