@@ -90,12 +90,20 @@ public final class Catalogue {
         } catch (ImageError.Missing e) {
             // Without a manifest by now: not damaged, but just being removed.
             if (e.file().endsWith(ImageNames.MANIFEST) || Files.notExists(directory.resolve(ImageNames.MANIFEST))) {
-                boolean inProgress = WriterLease.lifeOf(directory, io) != WriterLease.Life.DEAD;
-                return new Entry(id, directory, State.INCOMPLETE, null, e, inProgress, false);
+                return unfinished(id, directory, e);
             }
             return new Entry(id, directory, State.CORRUPT, null, e, false, false);
         } catch (ImageError e) {
             return new Entry(id, directory, State.CORRUPT, null, e, false, false);
+        }
+    }
+
+    private Entry unfinished(long id, Path directory, ImageError problem) throws IOException {
+        try {
+            boolean inProgress = WriterLease.lifeOf(directory, io) != WriterLease.Life.DEAD;
+            return new Entry(id, directory, State.INCOMPLETE, null, problem, inProgress, false);
+        } catch (ImageError noFile) { // what is in the place of the lease: nobody can say whether it may go
+            return new Entry(id, directory, State.CORRUPT, null, noFile, false, false);
         }
     }
 

@@ -107,10 +107,7 @@ public final class LocalStorage implements StorageIo {
 
     @Override
     public Input open(Path file) throws IOException {
-        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-            if (Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
-                throw new ImageError.Corrupt(file, -1, "not a regular file");
-            }
+        if (!isRegularIfThere(file)) {
             throw new NoSuchFileException(file.toString());
         }
         FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
@@ -120,6 +117,17 @@ public final class LocalStorage implements StorageIo {
             channel.close();
             throw e;
         }
+    }
+
+    /** Looked at before it is opened, which for a pipe would wait until somebody opens its other end, perhaps for ever (fifo(7)). */
+    private static boolean isRegularIfThere(Path file) throws ImageError {
+        if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            return true;
+        }
+        if (Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+            throw new ImageError.Corrupt(file, -1, "not a regular file; remove it");
+        }
+        return false;
     }
 
     @Override
@@ -165,11 +173,13 @@ public final class LocalStorage implements StorageIo {
 
     @Override
     public Closeable lock(Path file) throws IOException {
+        isRegularIfThere(file);
         ReentrantLock threads = THREADS.computeIfAbsent(realName(file), _ -> new ReentrantLock());
         threads.lock();
         FileChannel channel = null;
         try {
-            channel = FileChannel.open(file, Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE), FILE_MODE);
+            // To read as well: should a pipe have come into its place meanwhile, that does not wait (fifo(7)), and is refused by the lock.
+            channel = FileChannel.open(file, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE, LinkOption.NOFOLLOW_LINKS), FILE_MODE);
             FileLock lock = channel.lock();
             FileChannel held = channel;
             channel = null;

@@ -4,12 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -66,6 +69,32 @@ class CatalogueTest {
         }
         assertEquals(List.of("1 COMPLETE", "2 CORRUPT"), states());
         assertTrue(catalogue().list().get(1).problem().getMessage().contains("node-0000.stripe-00: not there"));
+    }
+
+    /** To open a pipe waits for who opens its other end: for ever, and with the lock between threads held. */
+    @Test
+    void pipesInThePlaceOfFilesAreRefusedByName() throws Exception {
+        write();
+        for (String name : List.of(ImageNames.LOCK, ImageNames.SEQUENCE, "ckpt-0001/manifest", "ckpt-0001/node-0000.chunks.arrow", "ckpt-0001/node-0000.stripe-00")) {
+            Path file = parent().resolve(name);
+            Path aside = Files.move(file, temp.resolve("aside"));
+            assertEquals(0, new ProcessBuilder("mkfifo", file.toString()).start().waitFor());
+            ImageError error = assertTimeoutPreemptively(Duration.ofSeconds(30), () -> name.startsWith("ckpt") ? catalogue().list().getFirst().problem()
+                    : assertThrows(ImageError.Corrupt.class, this::write));
+            assertTrue(error.getMessage().startsWith(file + ": not a regular file"), error.getMessage());
+            Files.move(aside, file, StandardCopyOption.REPLACE_EXISTING);
+        }
+        Path lock = parent().resolve(ImageNames.LOCK);
+        Files.move(lock, temp.resolve("elsewhere"));
+        Files.createSymbolicLink(lock, temp.resolve("elsewhere"));
+        assertThrows(ImageError.Corrupt.class, () -> catalogue().clean());
+        Files.delete(lock);
+        Files.delete(parent().resolve("ckpt-0001/manifest"));
+        Path writer = parent().resolve("ckpt-0001/writer");
+        Files.delete(writer);
+        assertEquals(0, new ProcessBuilder("mkfifo", writer.toString()).start().waitFor());
+        ImageError error = assertTimeoutPreemptively(Duration.ofSeconds(30), () -> catalogue().list().getFirst().problem());
+        assertTrue(error.getMessage().contains("writer: not a regular file"), error.getMessage());
     }
 
     @Test
