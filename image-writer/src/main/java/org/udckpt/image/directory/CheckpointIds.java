@@ -31,7 +31,13 @@ public final class CheckpointIds {
     public Path claim(WriterLease lease) throws IOException {
         makeParent();
         try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
-            long id = Math.max(last(), highest()) + 1;
+            long last = last();
+            long highest = highest();
+            if (Math.max(last, highest) >= ImageNames.LAST_ID) {
+                throw last >= highest ? new ImageError.Corrupt(parent.resolve(ImageNames.SEQUENCE), 0, "says that " + last + " was given out, and no number is higher; remove the file to go on "
+                        + "after the highest checkpoint that is there") : new ImageError.Corrupt(parent.resolve(ImageNames.directory(highest)), -1, "there is no number after its own: move it away");
+            }
+            long id = Math.max(last, highest) + 1;
             remember(id);
             return begin(id, lease);
         }

@@ -71,6 +71,28 @@ class CatalogueTest {
         assertTrue(catalogue().list().get(1).problem().getMessage().contains("node-0000.stripe-00: not there"));
     }
 
+    /** There is no number after the last that a directory's name may have; nothing is made then. */
+    @Test
+    void theLastNumberIsTheLast() throws Exception {
+        write();
+        Path sequence = parent().resolve(ImageNames.SEQUENCE);
+        String before = Files.readString(sequence);
+        Files.writeString(sequence, "999999999999999999\n");
+        ImageError.Corrupt error = assertThrows(ImageError.Corrupt.class, this::write);
+        assertTrue(error.file().equals(sequence) && error.getMessage().contains("remove the file"), error.getMessage());
+        assertEquals("999999999999999999\n", Files.readString(sequence));
+        assertEquals(List.of("1 COMPLETE"), states());
+        Files.writeString(sequence, before);
+        Path last = Files.createDirectory(parent().resolve("ckpt-999999999999999999"));
+        error = assertThrows(ImageError.Corrupt.class, this::write);
+        assertTrue(error.file().equals(last) && error.getMessage().contains("move it away"), error.getMessage());
+        try (var files = Files.list(parent())) {
+            assertEquals(4, files.count(), "lock, sequence and the two checkpoints");
+        }
+        Files.delete(last);
+        assertEquals(2, write());
+    }
+
     /** To open a pipe waits for who opens its other end: for ever, and with the lock between threads held. */
     @Test
     void pipesInThePlaceOfFilesAreRefusedByName() throws Exception {
