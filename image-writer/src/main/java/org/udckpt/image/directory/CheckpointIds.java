@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
@@ -81,7 +82,7 @@ public final class CheckpointIds {
             io.createDirectory(parent);
         } catch (FileAlreadyExistsException e) {
             if (!java.nio.file.Files.isDirectory(parent)) {
-                throw e;
+                throw new NotDirectoryException(parent.toString());
             }
             // Another writer made it between the two calls.
         }

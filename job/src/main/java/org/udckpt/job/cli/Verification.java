@@ -3,6 +3,7 @@ package org.udckpt.job.cli;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.Locale;
+import org.udckpt.image.FileErrors;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.catalogue.Catalogue;
@@ -58,7 +59,7 @@ record Verification(ImageLocation location, long bytes, int files, long nanoseco
         try {
             VerifiedMark.write(entry.directory());
         } catch (IOException e) {
-            Messages.warn("the image is good, but 'udckpt list' will not show that it was verified: " + e.getMessage());
+            Messages.warn("the image is good, but 'udckpt list' will not show that it was verified: " + FileErrors.text(e));
         }
     }
 

@@ -7,6 +7,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.concurrent.TimeoutException;
+import org.udckpt.image.FileErrors;
 import org.udckpt.image.ImageError;
 import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.CaptureRefused;
@@ -67,7 +68,7 @@ public final class Failure extends RuntimeException {
             case InvalidPathException e -> new Failure(ExitCode.USAGE, what + ": the path " + e.getInput() + " is not UTF-8; rename it, or reach it by a link that is");
             case IOException e when noSpace(e) -> new Failure(ExitCode.NO_SPACE, what + ": no space left: " + e.getMessage(), e);
             case ClosedChannelException e -> new Failure(ExitCode.IO, what + ": the connection is closed", e);
-            case IOException e -> new Failure(ExitCode.IO, what + ": " + (e.getMessage() == null ? e : e.getMessage()), e);
+            case IOException e -> new Failure(ExitCode.IO, what + ": " + FileErrors.text(e), e);
             case TimeoutException e -> new Failure(ExitCode.TIMEOUT, what + ": timed out" + (e.getMessage() == null ? "" : ": " + e.getMessage()), e);
             case java.util.concurrent.ExecutionException e when e.getCause() != null -> of(what, e.getCause());
             case java.io.UncheckedIOException e -> of(what, e.getCause());

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.udckpt.image.FileErrors;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.catalogue.Catalogue;
@@ -119,7 +120,7 @@ public record ImageLocation(Path parent, Catalogue.Entry entry, String tier, Opt
     public static List<TieredCatalogue.Entry> list(Tiers tiers, ImageKey key) {
         try {
             TieredCatalogue.Listing listing = tiers.catalogue(key).list();
-            listing.unreadable().forEach((tier, problem) -> Messages.warn("tier " + tier.name() + ": " + problem.getMessage()));
+            listing.unreadable().forEach((tier, problem) -> Messages.warn("tier " + tier.name() + ": " + FileErrors.text(problem)));
             return listing.entries();
         } catch (ImageError e) {
             throw Failure.of("listing the checkpoints of " + tiers.format(), e);

@@ -118,8 +118,9 @@ public final class Drain implements AutoCloseable {
                 drainNewest();
             }
         } catch (InterruptedException | IOException | RuntimeException e) {
-            Messages.error("checkpoints are no longer copied to " + tiers.slow().path() + ": " + e.getMessage(), e);
-            state = state.failed(String.valueOf(e.getMessage()));
+            Failure failure = Failure.of("checkpoints are no longer copied to " + tiers.slow().path(), e);
+            Messages.error(failure.getMessage(), failure);
+            state = state.failed(failure.getMessage());
         }
     }
 
@@ -127,7 +128,7 @@ public final class Drain implements AutoCloseable {
         try {
             numbers.follow();
         } catch (IOException | RuntimeException e) {
-            Messages.warn(tiers.slow().path() + " could not be looked at: " + e.getMessage() + "; tried again at the next checkpoint");
+            Messages.warn(Failure.of(tiers.slow().path() + " could not be looked at", e).getMessage() + "; tried again at the next checkpoint");
         }
     }
 
@@ -220,13 +221,13 @@ public final class Drain implements AutoCloseable {
         try {
             retention.pruneFast(hosts);
         } catch (IOException | RuntimeException e) {
-            Messages.error("old checkpoints stay on " + tiers.fast().path() + ": " + e.getMessage(), e);
+            Messages.error(Failure.of("old checkpoints stay on " + tiers.fast().path(), e).getMessage(), e);
         }
         if (state.problem().isEmpty()) {
             try {
                 retention.pruneSlow(hosts);
             } catch (IOException | RuntimeException e) {
-                Messages.error("old checkpoints stay on " + tiers.slow().path() + ": " + e.getMessage(), e);
+                Messages.error(Failure.of("old checkpoints stay on " + tiers.slow().path(), e).getMessage(), e);
             }
         }
     }

@@ -218,6 +218,7 @@ class DrainTest {
             write();
             drain.ask();
             awaitProblem(drain, "ckpt-0001");
+            assertTrue(drain.state().problem().endsWith(": not a directory: " + tiers.slow().path()), drain.state().problem());
             write();
             drain.ask();
             awaitProblem(drain, "ckpt-0002");
