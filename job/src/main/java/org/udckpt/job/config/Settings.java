@@ -184,24 +184,24 @@ public final class Settings {
 
     /** A number, zero or more. */
     public int count(Option option) {
-        try {
-            int count = Integer.parseInt(text(option));
-            if (count >= 0) {
-                return count;
-            }
-        } catch (NumberFormatException e) {
-            throw bad(option, "a number");
-        }
-        throw bad(option, "zero or more");
+        return number(option, 0, "zero or more");
     }
 
     /** A number from 1. */
     public int atLeastOne(Option option) {
-        int count = count(option);
-        if (count == 0) {
-            throw bad(option, "at least 1");
+        return number(option, 1, "one or more");
+    }
+
+    private int number(Option option, int least, String wanted) {
+        try {
+            int number = Integer.parseInt(text(option));
+            if (number >= least) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            throw bad(option, "a number, " + wanted);
         }
-        return count;
+        throw bad(option, wanted);
     }
 
     /** Bytes: {@code 500M}, {@code 2G}, {@code 1048576}; K, M, G and T are powers of 1024. */

@@ -51,10 +51,6 @@ public final class FormSettings {
         if (settings.text(Option.FULL_EVERY).isEmpty()) {
             return settings.count(Option.KEEP) > 0 || Interval.of(settings) instanceof Interval.Never ? 1 : DEFAULT_FULL_EVERY;
         }
-        int count = settings.count(Option.FULL_EVERY);
-        if (count == 0) {
-            throw settings.bad(Option.FULL_EVERY, "one or more");
-        }
-        return count;
+        return settings.atLeastOne(Option.FULL_EVERY);
     }
 }

@@ -9,6 +9,7 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.io.ByteArrayOutputStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -80,6 +81,9 @@ class BadInputTest {
         expect(64, "list", "");
         expect(64, "export-core", directory.toString());
         expect(64, "diff", directory.toString());
+        for (String none : List.of("0", "-3")) {
+            assertTrue(expect(64, "run", "--full-every", none, "--", "true").contains("'" + none + "' is not a value for full-every; give one or more"));
+        }
         assertTrue(expect(64, "inspect", "--encrypt", "rot13", directory.toString()).contains("file:PATH"));
     }
 
