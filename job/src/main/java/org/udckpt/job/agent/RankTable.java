@@ -2,9 +2,11 @@ package org.udckpt.job.agent;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.udckpt.address.RankSpan;
@@ -23,6 +25,8 @@ public final class RankTable {
     private final int[] hostPids; // by place in the span, as all that follow
     private final boolean[] ended;
     private final Map<Integer, Integer> early = new HashMap<>();
+    /** Ranks that are not known to run yet, and whose PMI connection has closed. */
+    private final Set<Integer> lostEarly = new HashSet<>();
     private final CountDownLatch left;
     private final Runnable killAll;
     private final EndListener listener;
@@ -48,10 +52,15 @@ public final class RankTable {
     public void started(int rank, int hostPid) {
         Integer status;
         boolean late;
+        boolean lostBefore;
         synchronized (this) {
             hostPids[span.index(rank)] = hostPid;
             status = early.remove(hostPid);
+            lostBefore = lostEarly.remove(rank);
             late = ending;
+        }
+        if (lostBefore) {
+            lost(rank);
         }
         if (status != null) {
             exited(hostPid, status);
@@ -159,10 +168,17 @@ public final class RankTable {
         endAll(OptionalInt.of(exitCode & 0xff), "rank " + rank + " aborted the job with code " + exitCode);
     }
 
-    /** The rank's PMI connection closed without MPI_Finalize; its exit status follows. */
+    /**
+     * The rank's PMI connection closed without MPI_Finalize; its exit status follows. Of a rank that is only being started, or restored, it counts when it has
+     * been: a restart that fails ends it, and says why itself.
+     */
     public void lost(int rank) {
         boolean first;
         synchronized (this) {
+            if (hostPids[span.index(rank)] == 0) {
+                lostEarly.add(rank);
+                return;
+            }
             first = !ending;
             if (first) {
                 lost = rank;

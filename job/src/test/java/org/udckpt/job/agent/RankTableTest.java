@@ -68,6 +68,21 @@ class RankTableTest {
         assertEquals(9, table.await());
     }
 
+    /** A restart that fails ends what it has restored so far, and is itself the news. */
+    @Test
+    void aRankThatIsLostBeforeItIsKnownToRunIsNewsOnlyThen() throws Exception {
+        part.lost(7);
+        assertEquals(List.of(), told);
+        assertEquals(0, kills.get());
+        part.started(6, 106);
+        part.started(7, 107);
+        assertEquals(List.of("OptionalInt.empty rank 7 left without MPI_Finalize"), told);
+        assertEquals(1, kills.get());
+        part.exited(107, 3 << 8);
+        part.exited(106, 9);
+        assertEquals(3, part.await());
+    }
+
     private final List<String> told = new ArrayList<>();
     private final RankTable part = new RankTable(new RankSpan(6, 2, 10), kills::incrementAndGet, (code, why) -> told.add(code + " " + why));
 
@@ -94,6 +109,7 @@ class RankTableTest {
         part.lost(7);
         assertEquals(List.of("OptionalInt[5] rank 6 aborted the job with code 5"), told);
         RankTable other = new RankTable(new RankSpan(8, 2, 10), kills::incrementAndGet, (code, why) -> told.add(code + " " + why));
+        other.started(9, 109);
         other.lost(9);
         assertEquals("OptionalInt.empty rank 9 left without MPI_Finalize", told.getLast());
     }

@@ -106,6 +106,23 @@ class LazyRestartTest {
         }
     }
 
+    /** What is read before the ranks run: the restart ends those that are there already, which is no news of theirs. */
+    @Test
+    void aRestartThatFailsSaysOnlyWhy() throws Exception {
+        try (RunningJob job = saved()) {
+            try (Stream<Path> files = Files.list(job.directory.resolve("images/ckpt-0001"))) {
+                for (Path stripe : files.filter(file -> file.getFileName().toString().contains("stripe")).toList()) {
+                    for (long at = Files.size(stripe) - 1; at >= 0; at -= 1 << 18) {
+                        flip(stripe, at);
+                    }
+                }
+            }
+            assertEquals(65, job.commands.run("second", 120, "restart", job.directory.resolve("images").toString()), () -> errors(job, "second"));
+            String said = errors(job, "second");
+            assertTrue(said.contains("mismatch") && !said.contains("MPI_Finalize"), said);
+        }
+    }
+
     private static Process restart(RunningJob job, String name) throws Exception {
         return job.commands.start(name, "restart", job.directory.resolve("images").toString());
     }
