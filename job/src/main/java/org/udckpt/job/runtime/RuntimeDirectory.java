@@ -1,11 +1,13 @@
 package org.udckpt.job.runtime;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -81,14 +83,29 @@ public record RuntimeDirectory(Path path) {
         return new RuntimeDirectory(path);
     }
 
-    /** The directory of a job that exists; 66 when there is none. */
+    /** The directory of a job that exists; 66 when there is none, 77 when that is for another user to know. */
     public static RuntimeDirectory find(Settings settings, String name) {
         checkName(name);
         Path path = base(settings).resolve(name);
-        if (!Files.exists(path.resolve("job.json"))) {
-            throw new Failure(ExitCode.NOT_FOUND, "no job named " + name + " in " + base(settings) + ": 'udckpt status' lists those that run");
+        try {
+            Files.readAttributes(path.resolve("job.json"), BasicFileAttributes.class);
+            return new RuntimeDirectory(path);
+        } catch (NoSuchFileException e) {
+            throw new Failure(ExitCode.NOT_FOUND, "no job named " + name + " in " + base(settings) + ": 'udckpt status' lists those that run", e);
+        } catch (AccessDeniedException e) {
+            throw new Failure(ExitCode.PERMISSION, "job " + name + ": permission denied: " + base(settings) + owner(base(settings)) + ": be that user, or set UDCKPT_RUNTIME to a directory of your own", e);
+        } catch (IOException e) {
+            throw Failure.of("looking for job " + name, e);
         }
-        return new RuntimeDirectory(path);
+    }
+
+    /** As far as it can be told. */
+    private static String owner(Path base) {
+        try {
+            return " belongs to user " + Files.getOwner(base, LinkOption.NOFOLLOW_LINKS).getName();
+        } catch (IOException e) {
+            return " cannot be looked at";
+        }
     }
 
     /** All jobs of this user that left a job.json, dead ones included, by name. */
