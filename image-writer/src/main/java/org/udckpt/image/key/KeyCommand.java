@@ -41,7 +41,7 @@ final class KeyCommand {
             }
             return new String(bytes, StandardCharsets.US_ASCII);
         } catch (TimeoutException e) {
-            throw new IOException(NAME + " did not end in " + seconds + " s", e);
+            throw new IOException(NAME + " did not end in " + seconds + " s and was ended: it has to print the key and end, all that it starts too", e);
         } catch (ExecutionException e) {
             throw new IOException("what " + NAME + " prints could not be read: " + e.getCause().getMessage(), e.getCause());
         } catch (InterruptedException e) {

@@ -46,6 +46,7 @@ class EncryptionSecretTest {
         for (String command : List.of("sleep " + mark, "echo " + HEX + "; sleep " + mark, "yes", "sleep " + mark + " & sleep " + mark)) {
             IOException error = assertThrows(IOException.class, () -> KeyCommand.output(command, 1), command);
             assertFalse(error.getMessage().contains(HEX), error.getMessage());
+            assertTrue(command.equals("yes") || error.getMessage().contains("did not end in 1 s and was ended: it has to print the key and end"), error.getMessage());
         }
         Thread.sleep(200);
         assertEquals(0, ProcessHandle.allProcesses().filter(p -> p.info().arguments().map(a -> List.of(a).contains(mark)).orElse(false)).count());
