@@ -385,6 +385,11 @@ public final class Job implements AutoCloseable {
         return counters.all();
     }
 
+    /** What a rank of this agent has counted in this life. */
+    public CountersFile.Counters counted(int rank) {
+        return counters.of(rank);
+    }
+
     /** The memory that still comes in from the checkpoint from which the job was restarted. */
     public Filling filling() {
         return filling;

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.udckpt.address.CountersFile;
+import org.udckpt.job.census.RankJson;
 import org.udckpt.job.command.CommandClient;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;
@@ -69,22 +70,28 @@ final class StatusCommand implements Callable<Integer> {
         }
         try (CommandClient client = CommandClient.connect(runtime)) {
             ObjectNode node = (ObjectNode) client.ask(client.request("status"), event -> { }).path("job");
-            if (!node.has("units")) { // of several hosts: each rank's are on its own
+            if (node.has("units")) { // the ranks' counters are on their hosts, whose agents have told them
+                warnOfSilent(node);
+            } else {
                 addCounters(runtime, node);
             }
             return node;
         }
     }
 
+    private static void warnOfSilent(JsonNode job) {
+        for (JsonNode unit : job.path("silent")) {
+            String name = unit.asText();
+            String host = job.path("units").valueStream().filter(each -> each.path("name").asText().equals(name)).findFirst().map(each -> each.path("host").asText()).orElse(name);
+            Messages.warn("the agent of " + job.path("name").asText() + "." + name + " on host " + host + " has not answered in time: pids, endpoints and counters of its ranks are not shown; ask"
+                    + " again, or there ('udckpt status " + job.path("name").asText() + "." + name + "')");
+        }
+    }
+
     private static void addCounters(RuntimeDirectory runtime, ObjectNode node) throws IOException {
         try (CountersFile file = CountersFile.open(runtime.counters())) {
             for (JsonNode rank : node.path("ranks")) {
-                CountersFile.Counters counters = file.of(rank.path("rank").asInt());
-                ((ObjectNode) rank).putObject("counters").put("ud_sends", counters.udSends()).put("ud_rewrites", counters.udRewrites())
-                        .put("ud_receives", counters.udReceives()).put("ud_translations", counters.udTranslations())
-                        .put("cache_misses", counters.cacheMisses()).put("table_misses", counters.tableMisses())
-                        .put("unknown_peers", counters.unknownPeers()).put("ah_created", counters.addressHandles())
-                        .put("rc_sends", counters.rcSends());
+                RankJson.counters(((ObjectNode) rank).putObject("counters"), file.of(rank.path("rank").asInt()));
             }
         }
     }
@@ -102,16 +109,7 @@ final class StatusCommand implements Callable<Integer> {
             printUnits(job);
             return;
         }
-        for (JsonNode rank : job.path("ranks")) {
-            System.out.printf("  rank %-4d pid %-8d host %-10s sends %d, rewritten %d, over connections %d, misses %d%s%n", rank.path("rank").asInt(), rank.path("pid").asInt(),
-                    rank.path("host").asText(), rank.at("/counters/ud_sends").asLong(), rank.at("/counters/ud_rewrites").asLong(),
-                    rank.at("/counters/rc_sends").asLong(),
-                    rank.at("/counters/table_misses").asLong(), otherName(rank));
-            for (JsonNode endpoint : rank.path("endpoints")) {
-                System.out.printf("    %s  job sees LID 0x%04x QPN 0x%06x   is LID 0x%04x QPN 0x%06x%n", endpoint.path("transport").asText(), endpoint.at("/virtual/lid").asInt(),
-                        endpoint.at("/virtual/qpn").asInt(), endpoint.at("/real/lid").asInt(), endpoint.at("/real/qpn").asInt());
-            }
-        }
+        job.path("ranks").forEach(StatusCommand::printRank);
         for (JsonNode process : job.path("processes")) {
             if (!process.has("rank")) { // a launcher, its daemons
                 System.out.printf("  -         pid %-8d %s%n", process.path("pid").asInt(), process.path("name").asText());
@@ -119,7 +117,21 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** Of a job on several hosts: where its ranks are, and what they have counted together. */
+    private static void printRank(JsonNode rank) {
+        System.out.printf("  rank %-4d pid %-8d host %-10s sends %d, rewritten %d, over connections %d, misses %d%s%n", rank.path("rank").asInt(), rank.path("pid").asInt(),
+                rank.path("host").asText(), rank.at("/counters/ud_sends").asLong(), rank.at("/counters/ud_rewrites").asLong(),
+                rank.at("/counters/rc_sends").asLong(),
+                rank.at("/counters/table_misses").asLong(), otherName(rank));
+        for (JsonNode endpoint : rank.path("endpoints")) {
+            System.out.printf("    %s  job sees LID 0x%04x QPN 0x%06x   is LID 0x%04x QPN 0x%06x%n", endpoint.path("transport").asText(), endpoint.at("/virtual/lid").asInt(),
+                    endpoint.at("/virtual/qpn").asInt(), endpoint.at("/real/lid").asInt(), endpoint.at("/real/qpn").asInt());
+        }
+        if (rank.has("endpoints_left_out")) {
+            System.out.println("    and " + rank.path("endpoints_left_out").asInt() + " more");
+        }
+    }
+
+    /** Of a job on several hosts: where its ranks are, what they have counted together, and each as its unit has told it. */
     private static void printUnits(JsonNode job) {
         JsonNode counters = job.path("counters");
         System.out.printf("  all ranks: sends %d, rewritten %d, over connections %d, misses %d%n", counters.path("ud_sends").asLong(), counters.path("ud_rewrites").asLong(),
@@ -130,6 +142,7 @@ final class StatusCommand implements Callable<Integer> {
             String ranks = count == 1 ? "rank " + first : "ranks " + first + " to " + (first + count - 1);
             System.out.printf("  %-20s on host %s ('udckpt status %s.%s' there)%n", ranks, unit.path("host").asText(), job.path("name").asText(), unit.path("name").asText());
         }
+        job.path("ranks").valueStream().filter(rank -> rank.has("pid")).forEach(StatusCommand::printRank);
     }
 
     /** What MPI calls the rank, where that is not its number. */

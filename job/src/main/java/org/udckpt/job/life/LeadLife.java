@@ -11,7 +11,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.apache.arrow.vector.VectorSchemaRoot;
 import org.udckpt.job.agent.Signals;
+import org.udckpt.job.census.Census;
 import org.udckpt.job.checkpoint.Agreement;
 import org.udckpt.job.checkpoint.Keeping;
 import org.udckpt.job.checkpoint.LeadCheckpoints;
@@ -44,7 +46,7 @@ import org.udckpt.job.tree.Timing;
 
 /**
  * A life of a job of several nodes, as its lead has it: begins it through the coordinator, hears of its ranks' ends, and ends it where a node is lost. All
- * of {@link LeadPart} and {@link News.Reader} comes in the node's thread, but for {@link #joined} and {@link #failed}.
+ * of {@link LeadPart} and {@link News.Reader} comes in the node's thread, but for {@link #joined}, {@link #missing}, {@link #table} and {@link #failed}.
  */
 final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable {
     private static final long END_SECONDS = 60;
@@ -60,6 +62,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private final Timing timing;
     private final RestartTimes restart;
     private final UnitCopies copies;
+    private final Census census;
     private NodeHandle node;
     private News news;
     private volatile NodeCounts counted = NodeCounts.NONE;
@@ -73,6 +76,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private LeadLife(Settings settings, NodeJob job, Keeping keeping, Map<String, String> labels, LeadCheckpoints.JobTables tables, UnitCopies copies, Set<String> lostHosts) {
         this.job = job;
         this.copies = copies;
+        this.census = new Census(job);
         List<String> hosts = job.units().stream().map(LeadLife::name).toList();
         this.restart = new RestartTimes(hosts);
         this.timing = timing(settings);
@@ -183,7 +187,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     /** Passes a signal on to all ranks. From any thread. */
     void signal(int number) {
-        node.thread().execute(now -> news.toAll(new Note.Signal(number).encode(), now));
+        toAll(new Note.Signal(number));
     }
 
     /** Ends the job with this code. From any thread. */
@@ -228,7 +232,23 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         handle.part().totals(NodeCounts.NONE.encode(), all -> counted = NodeCounts.of(all));
         addresses = new LeadAddresses(handle, job, shelf);
         pmi = new LeadPmi(handle);
-        copies.open(note -> handle.thread().execute(now -> news.toAll(note.encode(), now)));
+        copies.open(this::toAll);
+        census.open(this::toAll);
+    }
+
+    /** From any thread. */
+    private void toAll(Note note) {
+        node.thread().execute(now -> news.toAll(note.encode(), now));
+    }
+
+    @Override
+    public void table(int from, byte[] subject, VectorSchemaRoot table) {
+        census.table(from, subject, table);
+    }
+
+    /** What the units tell of their ranks. */
+    Census census() {
+        return census;
     }
 
     @Override
@@ -295,6 +315,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
             case Note.Begun begun -> throw new MalformedMessage("node " + from + " begins all");
             case Note.Copy copy -> throw new MalformedMessage("node " + from + " has all copy");
             case Note.NoCopy copy -> throw new MalformedMessage("node " + from + " ends copies");
+            case Note.Tell tell -> throw new MalformedMessage("node " + from + " asks all for their ranks");
             case Note.Stay stay -> throw new MalformedMessage("node " + from + " says what stays");
         }
     }
@@ -387,6 +408,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     public void failed(Throwable cause) {
         checkpoints.abandon("the job's lead has failed");
         copies.close("the job's lead has failed");
+        census.close();
         Failure failure = Failure.of("the lead of job " + job.name(), cause instanceof Exception e ? e : new IllegalStateException(cause));
         begun.completeExceptionally(failure);
         end.completeExceptionally(failure);
@@ -430,6 +452,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     @Override
     public void close() {
         copies.close("the job's agents have ended");
+        census.close();
         nodes.close();
         addresses.close();
         try {

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import org.udckpt.address.CountersFile.Counters;
+import org.udckpt.job.census.RankJson;
 import org.udckpt.job.checkpoint.LeadCheckpoints;
 import org.udckpt.job.nodes.NodeCounts;
 import org.udckpt.job.nodes.NodeJob;
@@ -15,8 +15,8 @@ import org.udckpt.job.store.CallRow;
 import org.udckpt.job.tiers.Drain;
 
 /**
- * The lead's part of {@code status --json}: where the ranks are, and what they count and write together. Their processes, endpoints and own counters are told on
- * their hosts, by their units' names.
+ * The lead's part of {@code status --json}, without asking anybody: where the units are, and what all ranks count and write together. Each rank's own is
+ * {@link LeadRanks}' to say.
  */
 final class LeadStatus {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -31,17 +31,10 @@ final class LeadStatus {
         checkpoints.statistics().describe(taken);
         describeCommit(taken, checkpoints.committed(), job.units());
         node.put("generation", job.generation());
-        Counters all = counted.messages();
-        node.putObject("counters").put("ud_sends", all.udSends()).put("ud_rewrites", all.udRewrites()).put("ud_receives", all.udReceives())
-                .put("ud_translations", all.udTranslations()).put("cache_misses", all.cacheMisses()).put("table_misses", all.tableMisses())
-                .put("unknown_peers", all.unknownPeers()).put("ah_created", all.addressHandles()).put("rc_sends", all.rcSends());
-        ArrayNode ranks = node.putArray("ranks");
+        RankJson.counters(node.putObject("counters"), counted.messages());
         ArrayNode units = node.putArray("units");
         for (Unit unit : job.units()) {
             units.addObject().put("name", unit.name()).put("host", unit.host()).put("first", unit.first()).put("count", unit.count());
-            for (int rank = unit.first(); rank < unit.first() + unit.count(); rank++) {
-                ranks.addObject().put("rank", rank).put("host", unit.host()).put("unit", unit.name()).putArray("endpoints");
-            }
         }
         node.putArray("processes");
         return node;

@@ -187,7 +187,14 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     @Override
     public ObjectNode status() {
-        return LeadStatus.of(job, images, lead.checkpoints(), lead.counted(), drain);
+        ObjectNode status = LeadStatus.of(job, images, lead.checkpoints(), lead.counted(), drain);
+        try {
+            LeadRanks.describe(status, job, lead.census());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.of("asking the units for their ranks", e);
+        }
+        return status;
     }
 
     @Override
@@ -252,6 +259,9 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         try {
             if (periodic != null) {
                 periodic.close();
+            }
+            if (lead != null) {
+                lead.census().close(); // who waits for answers would keep the commands' end
             }
             if (commands != null) {
                 commands.close();

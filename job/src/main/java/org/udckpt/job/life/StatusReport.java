@@ -7,10 +7,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.udckpt.address.Endpoint;
-import org.udckpt.address.VerbsAddress;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobProcess;
 import org.udckpt.job.agent.JobRanks;
+import org.udckpt.job.census.RankJson;
 import org.udckpt.job.checkpoint.Checkpointer;
 import org.udckpt.job.checkpoint.LifeStatistics;
 import org.udckpt.job.checkpoint.UnitCheckpoints;
@@ -59,13 +59,7 @@ final class StatusReport {
             one.put("alive", rank.alive());
             ArrayNode endpoints = one.putArray("endpoints");
             for (Endpoint endpoint : job.addresses().endpoints(rank.number())) {
-                ObjectNode entry = endpoints.addObject().put("transport", endpoint.transport().name());
-                address(entry.putObject("virtual"), endpoint.virtual());
-                if (endpoint.real() != null) {
-                    address(entry.putObject("real"), endpoint.real());
-                } else {
-                    entry.putNull("real");
-                }
+                RankJson.endpoint(endpoints, endpoint);
             }
         }
         processes(node.putArray("processes"), now);
@@ -79,9 +73,5 @@ final class StatusReport {
             ObjectNode one = node.addObject().put("pid", process.hostPid()).put("parent", process.parent()).put("name", process.name());
             ranks.get(process.hostPid()).ifPresent(rank -> one.put("rank", rank));
         }
-    }
-
-    private static void address(ObjectNode node, VerbsAddress address) {
-        node.put("lid", address.lid()).put("gid", address.gid().toString()).put("qpn", address.qpn());
     }
 }

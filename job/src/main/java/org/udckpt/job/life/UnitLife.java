@@ -69,6 +69,7 @@ public final class UnitLife implements AgentPart, News.Reader {
     private UnitParts parts;
     private volatile UnitStart start;
     private volatile UnitCounts counts;
+    private volatile UnitTables tables;
     private volatile boolean ended;
     private WriterOptions options;
     private boolean reviving;
@@ -184,6 +185,7 @@ public final class UnitLife implements AgentPart, News.Reader {
                     node.thread().execute(now -> news.toRoot(revived.encode(), false, now)); // before the answer
                 }
                 Job job = start.job();
+                tables = new UnitTables(node.tables(), job, number);
                 counts = new UnitCounts(job, start.checkpoints(), totals, node.thread());
                 Thread.ofVirtual().name("unit-end").start(() -> awaitEnd(job));
             }
@@ -344,6 +346,12 @@ public final class UnitLife implements AgentPart, News.Reader {
             case Note.Copy copy -> parts.copy(copy);
             case Note.NoCopy copy -> parts.giveUp(copy);
             case Note.Stay stay -> parts.stay(stay);
+            case Note.Tell asked -> {
+                UnitTables telling = tables;
+                if (telling != null) { // else there are no ranks yet
+                    telling.tell(asked);
+                }
+            }
             case Note.Copied note -> throw new MalformedMessage("the root has no part: " + note);
             case Note.Report note -> throw new MalformedMessage("the root has no part: " + note);
             case Note.Ends note -> throw new MalformedMessage("the root has no ranks: " + note);

@@ -29,7 +29,7 @@ public final class LeadNodes implements AutoCloseable {
 
     private final NodeJob job;
     private final LeadPart part;
-    private final NodeLoop loop = new NodeLoop(0);
+    private final NodeLoop loop;
     private final Endpoint endpoint;
     private final NodeHandle node;
     private final Rendezvous rendezvous;
@@ -40,13 +40,14 @@ public final class LeadNodes implements AutoCloseable {
     private LeadNodes(NodeJob job, int life, Timing timing, InetSocketAddress bind, JobCredential credential, LeadPart part) throws IOException {
         this.job = job;
         this.part = part;
+        loop = new NodeLoop(0, part::table);
         endpoint = new Endpoint(0, job.nodes(), bind, credential, loop, Limits.usual().ofLead(job.nodes()).ofTree(timing.beat()));
         rendezvous = new Rendezvous(job, endpoint);
         NoRanks ranks = new NoRanks(loop, part::counts);
         NodePart root = new NodePart(0, life, new Tree(job.nodes(), job.fanOut()), timing, Budgets.USUAL, endpoint, ranks, part, System.nanoTime());
         ranks.of(root);
         root.whenLost(endpoint::forget);
-        node = new NodeHandle(root, loop);
+        node = new NodeHandle(root, loop, endpoint::table);
     }
 
     /**

@@ -1,9 +1,10 @@
 package org.udckpt.job.nodes;
 
 import java.util.List;
+import org.apache.arrow.vector.VectorSchemaRoot;
 import org.udckpt.job.coordinator.Owner;
 
-/** What stands above the lead's node: the job. All but {@link #joined} and {@link #failed} is called in the node's thread. */
+/** What stands above the lead's node: the job. All but {@link #joined}, {@link #missing}, {@link #table} and {@link #failed} is called in the node's thread. */
 public interface LeadPart extends Owner {
     /** The node is made and has heard nothing yet: the time to say who takes part in exchanges and barriers ({@code NodePart.keys ...}). */
     void joined(NodeHandle node);
@@ -23,6 +24,14 @@ public interface LeadPart extends Owner {
 
     /** For DRAIN: messages of its own parts that begin and that end here, see {@link LeadPmi#counts}. */
     long[] counts();
+
+    /**
+     * An agent's table has come. From a link's thread: those of one agent one after the other, those of several at once, while its thread goes on.
+     *
+     * @param table is closed after the return
+     * @throws IllegalArgumentException if no agent would have sent it: it is refused, and so said
+     */
+    void table(int from, byte[] subject, VectorSchemaRoot table);
 
     /** The lead's own node has failed: nothing can be asked of the agents any more. */
     void failed(Throwable cause);

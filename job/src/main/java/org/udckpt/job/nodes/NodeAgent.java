@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.apache.arrow.vector.VectorSchemaRoot;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.coordinator.Budgets;
 import org.udckpt.job.coordinator.NodePart;
@@ -70,13 +71,13 @@ public final class NodeAgent {
     }
 
     private int run(JobCredential credential, int unit, Settings settings, AgentPart.Maker maker) throws InterruptedException {
-        NodeLoop loop = new NodeLoop(node);
+        NodeLoop loop = new NodeLoop(node, NodeAgent::refuse);
         try (AgentPart ranks = maker.make(specification, unit, settings, end::complete)) {
             Endpoint endpoint = new Endpoint(node, specification.job().nodes(), own, credential, loop, Limits.usual().ofTree(specification.timing().beat()));
             try (endpoint; loop) {
                 NodePart part = new NodePart(node, specification.life(), specification.tree(), specification.timing(), Budgets.USUAL, endpoint, ranks, null, System.nanoTime());
                 part.whenLost(endpoint::forget);
-                ranks.joined(new NodeHandle(part, loop));
+                ranks.joined(new NodeHandle(part, loop, endpoint::table));
                 endpoint.reach(0, specification.lead().socket());
                 loop.start(part, (from, message, now) -> received(endpoint, part, from, message, now), failure -> end.complete(ExitCode.INTERNAL.value()));
                 introduce(endpoint);
@@ -88,6 +89,10 @@ public final class NodeAgent {
         } catch (IOException | ExecutionException e) {
             throw Failure.of("the agent of unit " + unit, e);
         }
+    }
+
+    private static void refuse(int from, byte[] subject, VectorSchemaRoot table) {
+        throw new IllegalArgumentException("node " + from + " sends a table to an agent, which has asked for none");
     }
 
     /** Says hello until the lead has told where the others are, or that there is nothing to do. */

@@ -7,5 +7,6 @@ import org.udckpt.job.coordinator.NodePart;
  *
  * @param part   the protocol's parts; to be used in {@code thread} only, but for what is called before the first message
  * @param thread the node's
+ * @param tables what it sends tables by
  */
-public record NodeHandle(NodePart part, NodeThread thread) {}
+public record NodeHandle(NodePart part, NodeThread thread, TableSender tables) {}

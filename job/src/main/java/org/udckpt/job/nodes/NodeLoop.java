@@ -30,6 +30,7 @@ final class NodeLoop implements NodeThread, Inbox, AutoCloseable {
     private static final int MOST_LETTERS = 1024; // in a row
 
     private final int node;
+    private final TableReader tables;
     private final Mailbox mailbox = new Mailbox(WAITING_BYTES);
     private final Queue<LongConsumer> tasks = new ConcurrentLinkedQueue<>();
     private final Set<String> warned = new HashSet<>();
@@ -38,8 +39,10 @@ final class NodeLoop implements NodeThread, Inbox, AutoCloseable {
     private Thread thread;
     private volatile boolean stopped;
 
-    NodeLoop(int node) {
+    /** @param tables gets them as they come, beside the node's thread */
+    NodeLoop(int node, TableReader tables) {
         this.node = node;
+        this.tables = tables;
     }
 
     /**
@@ -66,7 +69,7 @@ final class NodeLoop implements NodeThread, Inbox, AutoCloseable {
 
     @Override
     public void table(int from, byte[] subject, VectorSchemaRoot table) {
-        throw new IllegalStateException("node " + from + " sends a table, and no part of the job does");
+        tables.table(from, subject, table);
     }
 
     private void serve(Consumer<Throwable> failed) {

@@ -60,6 +60,14 @@ public sealed interface Note {
     /** To all: remove your host's parts of checkpoints until {@code newest} but for these. */
     record Stay(HostParts parts, long newest, Set<Long> checkpoints) implements Note {}
 
+    /**
+     * To all: tell the lead of your ranks, by tables (docs/coordination.md, "Rank tables").
+     *
+     * @param question  from 1: the answer says which one it is to
+     * @param endpoints at most so many of each unit
+     */
+    record Tell(int question, int endpoints) implements Note {}
+
     /** Its bytes: {@code u8 kind}, then what the kind says. */
     default byte[] encode() {
         return switch (this) {
@@ -79,6 +87,7 @@ public sealed interface Note {
                 stay.checkpoints.stream().sorted().forEach(to::putLong);
                 yield bytes(10, to.array());
             }
+            case Tell tell -> bytes(11, ByteBuffer.allocate(2 * Integer.BYTES).putInt(tell.question).putInt(tell.endpoints).array());
         };
     }
 
@@ -109,6 +118,7 @@ public sealed interface Note {
                     }
                     yield new Stay(parts, newest, stay);
                 }
+                case 11 -> tell(from.getInt(), from.getInt());
                 default -> throw new MalformedMessage("a note of kind " + kind);
             };
             if (from.hasRemaining()) {
@@ -118,6 +128,13 @@ public sealed interface Note {
         } catch (BufferUnderflowException e) {
             throw new MalformedMessage("a note of " + bytes.length + " bytes breaks off", e);
         }
+    }
+
+    private static Tell tell(int question, int endpoints) throws MalformedMessage {
+        if (question < 1 || endpoints < 0) {
+            throw new MalformedMessage("a note asks question " + question + " for " + endpoints + " endpoints");
+        }
+        return new Tell(question, endpoints);
     }
 
     private static boolean truth(byte value) throws MalformedMessage {

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.Collectors;
+import org.apache.arrow.vector.VectorSchemaRoot;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.coordinator.Op;
 import org.udckpt.job.coordinator.Outcome;
@@ -106,6 +107,11 @@ public final class AskingLead implements LeadPart {
     @Override
     public long[] counts() {
         return new long[2];
+    }
+
+    @Override
+    public void table(int from, byte[] subject, VectorSchemaRoot table) {
+        throw new IllegalArgumentException("nobody has asked for tables");
     }
 
     @Override

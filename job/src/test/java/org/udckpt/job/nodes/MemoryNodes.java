@@ -3,6 +3,7 @@ package org.udckpt.job.nodes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -106,7 +107,7 @@ final class MemoryNodes implements AutoCloseable {
     }
 
     NodeHandle handle(int node) {
-        return new NodeHandle(nodes.get(node).part, nodes.get(node));
+        return new NodeHandle(nodes.get(node).part, nodes.get(node), (_, _, _) -> CompletableFuture.failedFuture(new IllegalStateException("no tables go here")));
     }
 
     NodePmi pmi(int unit) {

@@ -24,7 +24,7 @@ class NoteTest {
     private static final List<Note> ALL = List.of(new Note.Report(PART), new Note.Ends(OptionalInt.empty(), "rank 3 was killed"), new Note.Ends(OptionalInt.of(74), "ü"),
             new Note.Ended(139), new Note.Revived("namespaces 3 ms"), new Note.Signal(10), new Note.Begun(true), new Note.Begun(false),
             new Note.Copy(7, PARTS, "/scratch/heat/ckpt-0003"), new Note.NoCopy(7), new Note.Copied(7, ""), new Note.Copied(8, "it is full"), new Note.Stay(PARTS, 9, Set.of(4L, 9L)),
-            new Note.Stay(PARTS, 9, Set.of()));
+            new Note.Stay(PARTS, 9, Set.of()), new Note.Tell(3, 65536));
 
     @Test
     void eachComesAsItWasSent() throws Exception {
@@ -67,7 +67,7 @@ class NoteTest {
 
     @Test
     void whatIsLongerThanItMayBeIsRefused() {
-        for (Note note : List.of(new Note.Ended(1), new Note.Signal(2), new Note.Begun(true), new Note.Report(PART))) {
+        for (Note note : List.of(new Note.Ended(1), new Note.Signal(2), new Note.Begun(true), new Note.Report(PART), new Note.Tell(1, 0))) {
             byte[] longer = Arrays.copyOf(note.encode(), note.encode().length + 1);
             assertThrows(MalformedMessage.class, () -> Note.decode(longer), note::toString);
         }
