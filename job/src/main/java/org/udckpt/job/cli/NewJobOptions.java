@@ -124,6 +124,7 @@ final class NewJobOptions {
         if (launch == Launch.PMIX) {
             installation.pmixLauncher();
         }
+        nodes.tellSimulated();
         return new NewJob(settings, installation, jobName, images, launch, layout, command, environment, several, allocated.isPresent());
     }
 

@@ -22,6 +22,9 @@ final class NodesOptions {
             description = "the job is on several hosts, --hosts names them, and this starts an agent on each: COMMAND is one with {host} for the host's name; default for names of machines: ssh, in an allocation of Slurm srun")
     private String starter;
 
+    /** Names that {@link #byName} has found to be no machine's. */
+    private List<String> simulated = List.of();
+
     @picocli.CommandLine.Option(names = "--fan-out", paramLabel = "N", description = "how many hosts' agents one agent speaks for, 2 to 32; default: 16")
     private Integer fanOut;
 
@@ -48,6 +51,13 @@ final class NodesOptions {
         return starter == null;
     }
 
+    /** Says which hosts are none: to be called when all else is right. */
+    void tellSimulated() {
+        if (!simulated.isEmpty()) {
+            Messages.info(String.join(", ", simulated) + (simulated.size() == 1 ? ": no machine has this name, so that it is a simulated host" : ": no machine has these names, so that they are simulated hosts") + " on this one");
+        }
+    }
+
     /** How agents come to hosts of which nothing is said but their names, if these are machines'; else they are simulated. @param hosts null: none are named */
     Optional<Starter> byName(HostLayout hosts) {
         if (starter != null || hosts == null) {
@@ -61,9 +71,7 @@ final class NodesOptions {
                     + " where only the hosts themselves know these names, give --starter too.)");
         }
         if (kinds.others().isEmpty()) {
-            if (!kinds.nobodys().isEmpty()) {
-                Messages.info(String.join(", ", kinds.nobodys()) + (kinds.nobodys().size() == 1 ? ": no machine has this name, so that it is a simulated host" : ": no machine has these names, so that they are simulated hosts") + " on this one");
-            }
+            simulated = kinds.nobodys();
             return Optional.empty();
         }
         String word = SlurmNodes.within(System.getenv()) ? "srun" : "ssh";

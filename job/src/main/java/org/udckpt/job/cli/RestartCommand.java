@@ -124,6 +124,9 @@ final class RestartCommand implements Callable<Integer> {
             Spares.check(settings, List.of());
         }
         Placer place = slurm.isPresent() ? (units, ties) -> InAllocation.place("srun", room.get(), units, ties) : placement;
+        if (!json) {
+            nodes.tellSimulated();
+        }
         return several.isPresent() ? several(settings, installation, several.get(), location, place, relocation) : alone(settings, installation, location, relocation);
     }
 
