@@ -12,21 +12,21 @@ import java.net.SocketAddress;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
- * Counts a server's connections where they are accepted. One is a stranger's until its handshake is over (the filter's {@code transportReady}): those of strangers take neither
- * memory nor the places of the job's nodes.
+ * Counts a server's connections where they are accepted. One is a stranger's until its handshake is over (the filter's {@code transportReady}), and then a member's: those of
+ * strangers take neither memory nor the places of the job's nodes, and those of nodes no more memory than there is.
  */
 @ChannelHandler.Sharable
 final class ConnectionGate extends ChannelInboundHandlerAdapter {
-    private final Limits limits;
     private final Refusals refusals;
     private final Strangers strangers;
+    private final Members members;
     private int open;
     private boolean closing;
 
     ConnectionGate(Limits limits, Refusals refusals) {
-        this.limits = limits;
         this.refusals = refusals;
         this.strangers = new Strangers(limits);
+        this.members = new Members(limits.connections());
     }
 
     /** Of the listening channel: what it reads are connections. */
@@ -53,9 +53,6 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
     }
 
     private synchronized Strangers.Verdict enter(InetSocketAddress peer, Channel connection) {
-        if (open >= limits.connections()) {
-            return new Strangers.Verdict("there are " + open + " connections", null);
-        }
         Strangers.Verdict verdict = strangers.enter(peer, connection, System.nanoTime());
         open += verdict.refusal() == null ? 1 : 0;
         return verdict;
@@ -65,6 +62,7 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
         boolean refused;
         synchronized (this) {
             open--;
+            members.leave(peer);
             refused = strangers.remove(peer) != null && !closing;
         }
         if (refused) {
@@ -72,8 +70,21 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private synchronized void prove(SocketAddress peer) {
-        strangers.remove(peer);
+    /** A node that finds no room comes again after a pause, as after any connection that breaks. */
+    private void prove(SocketAddress peer) {
+        Channel loser;
+        synchronized (this) {
+            Strangers.Stranger one = strangers.remove(peer);
+            loser = one == null ? null : members.enter(peer, one.channel());
+        }
+        if (loser != null) {
+            loser.close();
+        }
+    }
+
+    /** @param calls 1: one begins, -1: one has ended */
+    synchronized void call(SocketAddress peer, int calls) {
+        members.call(peer, calls);
     }
 
     /** From now on a handshake's end is ours. */
@@ -83,6 +94,11 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
 
     synchronized int open() {
         return open;
+    }
+
+    /** Of the job's nodes. */
+    synchronized int members() {
+        return members.size();
     }
 
     ServerTransportFilter filter() {

@@ -41,7 +41,7 @@ public final class LeadNodes implements AutoCloseable {
         this.job = job;
         this.part = part;
         loop = new NodeLoop(0, part::table);
-        endpoint = new Endpoint(0, job.nodes(), bind, credential, loop, Limits.usual().ofLead(job.nodes()).ofTree(timing.beat()));
+        endpoint = new Endpoint(0, job.nodes(), bind, credential, loop, Limits.usual().ofTree(timing.beat()));
         rendezvous = new Rendezvous(job, endpoint);
         NoRanks ranks = new NoRanks(loop, part::counts);
         NodePart root = new NodePart(0, life, new Tree(job.nodes(), job.fanOut()), timing, Budgets.USUAL, endpoint, ranks, part, System.nanoTime());
