@@ -2,12 +2,14 @@ package org.udckpt.job;
 
 import org.udckpt.job.cli.Udckpt;
 import org.udckpt.job.launch.RawText;
+import org.udckpt.job.report.StandardError;
 
 /** Entry of the udckpt script. */
 public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
+        StandardError.install();
         System.exit(run(arguments));
     }
 

@@ -83,7 +83,7 @@ public final class LinkMemory {
     private static void measure(int most) throws Exception {
         JobCredential credential = JobCredential.generate();
         Semaphore heard = new Semaphore(0);
-        try (Endpoint lead = new Endpoint(0, most + 1, at(LEAD, 0), credential, heard(heard), Limits.usual().ofLead(most + 1).ofTree(BEAT.toNanos()))) {
+        try (Endpoint lead = new Endpoint(0, most + 1, at(LEAD, 0), credential, heard(heard), Limits.usual().ofTree(BEAT.toNanos()))) {
             List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java"));
             command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
             command.addAll(List.of("-cp", System.getProperty("java.class.path"), LinkMemory.class.getName(), "agents", Integer.toString(lead.address().getPort()), Integer.toString(most)));

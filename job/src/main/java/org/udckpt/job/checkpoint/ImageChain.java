@@ -1,6 +1,7 @@
 package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.udckpt.image.ImageError;
@@ -9,6 +10,7 @@ import org.udckpt.image.write.History;
 import org.udckpt.image.write.WriteMeter;
 import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.config.Settings;
+import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.Damage;
@@ -62,6 +64,8 @@ final class ImageChain {
             }
             sinceFull = 0;
             return CheckpointWriter.create(directory, metered);
+        } catch (FileAlreadyExistsException e) { // createDirectories says it of what is none
+            throw new Failure(ExitCode.IO, "beginning a checkpoint in " + directory + ": not a directory: " + e.getFile() + "; move it away", e);
         } catch (IOException e) {
             throw Failure.of("beginning a checkpoint in " + directory, e);
         }

@@ -23,6 +23,7 @@ import org.udckpt.job.launch.DeviceChoice;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.report.StandardError;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.JobRow;
 import org.udckpt.job.store.ProcessChoice;
@@ -216,7 +217,7 @@ final class BisectCommand implements Callable<Integer> {
         StringBuilder said = new StringBuilder();
         String report = reexecution.alone(from, row.name(), patience, said);
         if (report == null) {
-            System.err.print(said);
+            StandardError.patient().print(said);
             throw new Failure(ExitCode.NOT_FOUND, "the job ran again from " + before.name() + " and gdb did not see it become true (above is what it said): this time the job took another way, or "
                     + (place != null ? "it was not true at " + place
                             : Reexecution.leftFrame(said.toString()) ? frame + " returned before that: name a function that stays longer, or a place with --at"

@@ -11,6 +11,7 @@ import org.udckpt.job.debug.GdbCommand;
 import org.udckpt.job.debug.Selection;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.StandardError;
 import picocli.CommandLine.IParameterConsumer;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
@@ -45,7 +46,7 @@ final class DebugOptions {
         if (!wanted && (script != null || gdb != null)) {
             throw new Failure(ExitCode.USAGE, (script != null ? "--debug-script" : "--gdb") + " goes with --debug RANK: say which ranks gdb is to have");
         }
-        return wanted ? new Debugger(selection(), new GdbCommand(words(gdb), commands(), script == null, System.err)) : null;
+        return wanted ? new Debugger(selection(), new GdbCommand(words(gdb), commands(), script == null, StandardError.patient())) : null;
     }
 
     /** Of the flag {@code --gdb}, separated by spaces. */

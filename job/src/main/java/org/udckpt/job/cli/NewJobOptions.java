@@ -108,7 +108,7 @@ final class NewJobOptions {
         Map<String, String> environment = RawText.environment();
         Path program = ProgramCheck.resolve(command.getFirst(), environment.getOrDefault("PATH", "/usr/local/bin:/usr/bin:/bin"), launch);
         FilePatterns.resolve(settings);
-        if (several.isPresent()) {
+        if (several.isPresent() && !(several.get().starter() instanceof Starter.Local)) {
             DeviceChoice.read(settings); // what is on other hosts they know
         } else {
             DeviceChoice.resolve(settings);

@@ -1,8 +1,11 @@
 package org.udckpt.job.cli;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Stack;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.life.Placer;
@@ -15,6 +18,7 @@ import picocli.CommandLine.IParameterConsumer;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** Flags of {@code restart} about where ranks go. */
 final class PlacementOptions implements Placer {
@@ -71,9 +75,15 @@ final class PlacementOptions implements Placer {
 
     /** The next word is this option's when it is an answer: a directory is the command's own argument. */
     static final class IfAnswer implements IParameterConsumer {
+        /** Neither a flag nor a path. */
+        private static final Pattern WORD = Pattern.compile("\\w+");
+
         @Override
         public void consumeParameters(Stack<String> words, ArgSpec option, CommandSpec command) {
             boolean answer = !words.isEmpty() && (words.peek().equals(YES) || words.peek().equals(NO));
+            if (!answer && words.size() > 1 && WORD.matcher(words.peek()).matches() && !Files.exists(Path.of(words.peek()))) { // a directory may come later
+                throw new ParameterException(command.commandLine(), "--keep-together takes yes or no, not '" + words.peek() + "'");
+            }
             option.setValue(answer ? words.pop() : YES);
         }
     }

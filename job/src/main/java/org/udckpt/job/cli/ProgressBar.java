@@ -1,5 +1,7 @@
 package org.udckpt.job.cli;
 
+import org.udckpt.job.report.StandardError;
+
 /** How far long work is: a bar on a terminal's standard error, nothing when there is no terminal. */
 final class ProgressBar implements AutoCloseable {
     private static final int WIDTH = 40;
@@ -21,7 +23,7 @@ final class ProgressBar implements AutoCloseable {
     /** @param more what else there is to say, after the bar */
     synchronized void show(long done, long total, String more) {
         long now = System.nanoTime();
-        if (!terminal || total <= 0 || now - shown < PERIOD_NS) {
+        if (!terminal || total <= 0 || now - shown < PERIOD_NS || StandardError.isUnread()) {
             return;
         }
         shown = now;

@@ -106,7 +106,7 @@ final class RestartCommand implements Callable<Integer> {
             ImageLocation.tiers(image).ifPresent(tiers -> settings.flag(Option.TIERS, tiers.format())); // it goes on where it was
         }
         Tiers.of(settings);
-        if (several.isPresent()) {
+        if (several.isPresent() && !(several.get().starter() instanceof Starter.Local)) {
             DeviceChoice.read(settings); // what is on other hosts they know
         } else {
             DeviceChoice.resolve(settings);

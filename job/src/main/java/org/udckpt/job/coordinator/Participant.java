@@ -24,11 +24,6 @@ public final class Participant {
         this.ranks = ranks;
     }
 
-    /** Whether ranks may stand still for a checkpoint now. */
-    public boolean isStopping() {
-        return open && (reached == null || reached.ordinal() < Op.RESUME.ordinal());
-    }
-
     /** Number of the checkpoint whose part is durable, while the node does not know whether it was committed; else 0. */
     public long inDoubt() {
         return open && reached == Op.WRITE && !isEnding() ? checkpoint : 0;

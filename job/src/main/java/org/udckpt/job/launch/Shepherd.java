@@ -178,11 +178,6 @@ public final class Shepherd implements AutoCloseable {
         tell("signal " + signal);
     }
 
-    /** To one root process. */
-    public void signal(int signal, int hostPid) {
-        tell("signal " + signal + " " + hostPid);
-    }
-
     /** This orphan is a snapshot: to be reaped without a word. */
     public void expect(int hostPid) {
         tell("expect " + hostPid);

@@ -23,6 +23,8 @@ import org.udckpt.job.coordinator.Coordinator;
 import org.udckpt.job.coordinator.Op;
 import org.udckpt.job.coordinator.Outcome;
 import org.udckpt.job.exchange.News;
+import org.udckpt.job.link.CredentialFile;
+import org.udckpt.job.link.JobCredential;
 import org.udckpt.job.nodes.LeadAddresses;
 import org.udckpt.job.nodes.LeadNodes;
 import org.udckpt.job.nodes.LeadPart;
@@ -95,7 +97,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     }
 
     /**
-     * Returns when all ranks run.
+     * Returns when all ranks run. The job's credential is in its runtime directory from before its first agent on.
      *
      * @param keeping of its checkpoints
      * @param labels of them
@@ -106,7 +108,9 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
      */
     static LeadLife start(Settings settings, Starter starter, NodeJob job, Keeping keeping, Map<String, String> labels, LeadCheckpoints.JobTables tables, UnitCopies copies,
             Set<String> lostHosts) throws InterruptedException {
-        LeadLife life = gather(settings, starter, new LeadLife(settings, job, keeping, labels, tables, copies, lostHosts));
+        JobCredential credential = JobCredential.generate();
+        CredentialFile.create(RuntimeDirectory.base(settings).resolve(job.name()).resolve(CredentialFile.NAME), credential);
+        LeadLife life = gather(settings, starter, credential, new LeadLife(settings, job, keeping, labels, tables, copies, lostHosts));
         try {
             life.node.thread().execute(life::begin);
             life.begun.get();
@@ -123,12 +127,12 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     /** Agents without ranks, for what they have on their hosts; to be ended by {@link #disband}. Returns when all are there. @see #start */
     static LeadLife gather(Settings settings, Starter starter, NodeJob job, UnitCopies copies, Set<String> lostHosts) throws InterruptedException {
         Keeping none = new Keeping(Path.of("/"), () -> { }, () -> { }, Optional.empty(), new Damage());
-        return gather(settings, starter, new LeadLife(settings, job, none, Map.of(), (_, _) -> { }, copies, lostHosts));
+        return gather(settings, starter, JobCredential.generate(), new LeadLife(settings, job, none, Map.of(), (_, _) -> { }, copies, lostHosts));
     }
 
-    private static LeadLife gather(Settings settings, Starter starter, LeadLife life) throws InterruptedException {
+    private static LeadLife gather(Settings settings, Starter starter, JobCredential credential, LeadLife life) throws InterruptedException {
         try {
-            life.nodes = LeadNodes.start(settings, starter, life.job, life.timing, life);
+            life.nodes = LeadNodes.start(settings, starter, life.job, life.timing, credential, life);
             return life;
         } catch (InterruptedException | RuntimeException | Error e) {
             if (life.addresses != null) {

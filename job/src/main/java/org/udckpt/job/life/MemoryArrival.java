@@ -56,7 +56,7 @@ final class MemoryArrival {
         job.filling(job.owns(filling));
         MemoryArrival arrival = new MemoryArrival(job, reader, filling, phases);
         if (filling.bytes() > 0) {
-            Messages.info("the ranks begin to run, " + Durations.format(phases.sinceStartNs()) + " after the start; " + Durations.bytes(filling.missing()) + " of their memory follow");
+            Messages.info("the ranks" + ofUnit(job) + " begin to run, " + Durations.format(phases.sinceStartNs()) + " after the start; " + Durations.bytes(filling.missing()) + " of their memory follow");
         }
         filling.filled().whenComplete((_, failure) -> {
             if (failure != null) {
@@ -84,9 +84,15 @@ final class MemoryArrival {
         filling.filled().whenComplete((_, failure) -> ended(failure));
     }
 
+    /** Nothing for a job that has one agent. */
+    private static String ofUnit(Job job) {
+        String runtime = job.runtime().name(), name = job.facts().name();
+        return runtime.equals(name) ? "" : " of unit " + runtime.substring(name.length() + 1);
+    }
+
     private Failure said(Throwable failure) {
         Throwable cause = failure instanceof CompletionException wrapped ? wrapped.getCause() : failure;
-        return Failure.of("memory of job " + job.facts().name() + " from " + reader.directory(), cause);
+        return Failure.of("memory" + ofUnit(job) + " of job " + job.facts().name() + " from " + reader.directory(), cause);
     }
 
     private void ended(Throwable failure) {
@@ -95,7 +101,7 @@ final class MemoryArrival {
             Messages.error(said.getMessage() + "; the job is ended: that memory had not been used yet", said);
             job.ranks().end(said.code().value(), said.getMessage());
         } else if (filling.bytes() > 0) {
-            Messages.info("all memory is in, " + Durations.format(phases.sinceStartNs()) + " after the start");
+            Messages.info("all memory" + ofUnit(job) + " is in, " + Durations.format(phases.sinceStartNs()) + " after the start");
         }
         try {
             reader.close();

@@ -7,30 +7,26 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
- * Counts a server's connections where they are accepted. One is a stranger's until its handshake is over (the filter's
- * {@code transportReady}); strangers have few places, each address fewer, so that whoever only connects, or shakes hands slowly, takes
- * neither memory nor the places of the job's nodes.
+ * Counts a server's connections where they are accepted. One is a stranger's until its handshake is over (the filter's {@code transportReady}), and then a member's: those of
+ * strangers take neither memory nor the places of the job's nodes, and those of nodes no more memory than there is.
  */
 @ChannelHandler.Sharable
 final class ConnectionGate extends ChannelInboundHandlerAdapter {
-    private final Limits limits;
     private final Refusals refusals;
-    private final Map<SocketAddress, InetAddress> strangers = new HashMap<>();
-    private final Map<InetAddress, Integer> strangersOf = new HashMap<>();
+    private final Strangers strangers;
+    private final Members members;
     private int open;
     private boolean closing;
 
     ConnectionGate(Limits limits, Refusals refusals) {
-        this.limits = limits;
         this.refusals = refusals;
+        this.strangers = new Strangers(limits);
+        this.members = new Members(limits.connections());
     }
 
     /** Of the listening channel: what it reads are connections. */
@@ -41,53 +37,54 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
             connection.unsafe().closeForcibly(); // gone before it was accepted
             return;
         }
-        String refusal = enter(peer);
-        if (refusal != null) {
+        Strangers.Verdict verdict = enter(peer, connection);
+        if (verdict.refusal() != null) {
             connection.unsafe().closeForcibly();
-            refusals.note(peer, refusal);
+            refusals.note(peer, verdict.refusal());
             return;
+        }
+        Strangers.Stranger loser = verdict.loser();
+        if (loser != null) {
+            loser.channel().close();
+            refusals.noteSoon(loser.peer(), "its connection had not proved yet to belong to the job when another one came", loser.channel().eventLoop());
         }
         connection.closeFuture().addListener(closed -> leave(peer, connection.eventLoop()));
         context.fireChannelRead(message);
     }
 
-    /** Null: it may. */
-    private synchronized String enter(InetSocketAddress peer) {
-        if (open >= limits.connections()) {
-            return "there are " + open + " connections";
-        }
-        if (strangers.size() >= limits.strangers()) {
-            return strangers.size() + " connections have not proved yet to belong to the job";
-        }
-        int ofOne = strangersOf.getOrDefault(peer.getAddress(), 0);
-        if (ofOne >= limits.strangersOfOne()) {
-            return ofOne + " of its connections have not proved yet to belong to the job";
-        }
-        open++;
-        strangers.put(peer, peer.getAddress());
-        strangersOf.merge(peer.getAddress(), 1, Integer::sum);
-        return null;
+    private synchronized Strangers.Verdict enter(InetSocketAddress peer, Channel connection) {
+        Strangers.Verdict verdict = strangers.enter(peer, connection, System.nanoTime());
+        open += verdict.refusal() == null ? 1 : 0;
+        return verdict;
     }
 
     private void leave(InetSocketAddress peer, ScheduledExecutorService clock) {
         boolean refused;
         synchronized (this) {
             open--;
-            refused = prove(peer) && !closing;
+            members.leave(peer);
+            refused = strangers.remove(peer) != null && !closing;
         }
         if (refused) {
             refusals.noteSoon(peer, "its connection ended without proof that it belongs to the job", clock);
         }
     }
 
-    /** False: had been done before. */
-    private synchronized boolean prove(SocketAddress peer) {
-        InetAddress address = strangers.remove(peer);
-        if (address == null) {
-            return false;
+    /** A node that finds no room comes again after a pause, as after any connection that breaks. */
+    private void prove(SocketAddress peer) {
+        Channel loser;
+        synchronized (this) {
+            Strangers.Stranger one = strangers.remove(peer);
+            loser = one == null ? null : members.enter(peer, one.channel());
         }
-        strangersOf.computeIfPresent(address, (a, count) -> count == 1 ? null : count - 1);
-        return true;
+        if (loser != null) {
+            loser.close();
+        }
+    }
+
+    /** @param calls 1: one begins, -1: one has ended */
+    synchronized void call(SocketAddress peer, int calls) {
+        members.call(peer, calls);
     }
 
     /** From now on a handshake's end is ours. */
@@ -99,8 +96,9 @@ final class ConnectionGate extends ChannelInboundHandlerAdapter {
         return open;
     }
 
-    synchronized int strangers() {
-        return strangers.size();
+    /** Of the job's nodes. */
+    synchronized int members() {
+        return members.size();
     }
 
     ServerTransportFilter filter() {

@@ -68,7 +68,7 @@ public final class Endpoint implements Links, AutoCloseable {
         ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
         BufferAllocator allocator = new RootAllocator(4 * limits.tableBytes());
         frames = new RootAllocator(4 * limits.tableBytes());
-        context = new LinkContext(node, bind.getAddress(), credential, limits, LinkTls.client(credential), loops, calls, allocator);
+        context = new LinkContext(node, bind.getAddress(), credential, limits, LinkTls.client(credential), loops, calls, allocator, new Places(limits.connections()));
         gate = new ConnectionGate(limits, refusals);
         server = server(bind, new LinkService(node, nodes, inbox, limits, allocator));
         try {
@@ -90,7 +90,7 @@ public final class Endpoint implements Links, AutoCloseable {
                 .maxInboundMessageSize(limits.frameBytes()).maxInboundMetadataSize(HEADER_BYTES)
                 .maxConcurrentCallsPerConnection(CALLS_OF_A_CONNECTION)
                 .addTransportFilter(gate.filter())
-                .addStreamTracerFactory(new CallWatch(refusals))
+                .addStreamTracerFactory(new CallWatch(refusals, gate))
                 .intercept(new JobToken(context.credential()))
                 .addService(flight(service))
                 .build();
@@ -119,6 +119,16 @@ public final class Endpoint implements Links, AutoCloseable {
     /** How many connections others have to it. */
     int connections() {
         return gate.open();
+    }
+
+    /** How many of these have proved to be of the job. */
+    int members() {
+        return gate.members();
+    }
+
+    /** How many it has to others. */
+    int ownConnections() {
+        return context.places().taken();
     }
 
     /** Where it listens. */

@@ -8,7 +8,8 @@ import org.udckpt.job.tree.Timing;
  *
  * @param strangers        connections at once that have not yet proved to belong to the job
  * @param strangersOfOne   of these from one address
- * @param connections      open at once in all
+ * @param connections      of the job's nodes open at once, and as many to them: 42 KiB of memory for one each way ({@code bench/links memory}), and all nodes talk to the lead
+ *                         at the start
  * @param handshake        until when a connection must have proved it
  * @param frameBytes       a gRPC message: a shipment of messages, or a record batch
  * @param tableBytes       a whole table in memory
@@ -27,7 +28,7 @@ public record Limits(int strangers, int strangersOfOne, int connections, Duratio
     private static final int IDLE_BEATS = 3;
 
     public static Limits usual() {
-        return new Limits(256, 32, 8192, Duration.ofSeconds(10), 4 * MIB, 256L * MIB, 16L * MIB, Duration.ofNanos(Timing.USUAL.lease() / 3),
+        return new Limits(256, 32, 4096, Duration.ofSeconds(10), 4 * MIB, 256L * MIB, 16L * MIB, Duration.ofNanos(Timing.USUAL.lease() / 3),
                 Duration.ofSeconds(60), Duration.ofMillis(50), Duration.ofSeconds(5), Duration.ofSeconds(60));
     }
 
@@ -35,11 +36,5 @@ public record Limits(int strangers, int strangersOfOne, int connections, Duratio
     public Limits ofTree(long beat) {
         return new Limits(strangers, strangersOfOne, connections, handshake, frameBytes, tableBytes, queueBytes, messageCall, tableCall, firstPause, longestPause,
                 Duration.ofNanos(IDLE_BEATS * beat));
-    }
-
-    /** Of the lead, to which all nodes of the job are connected: as many more connections. */
-    public Limits ofLead(int nodes) {
-        return new Limits(strangers, strangersOfOne, connections + 2 * nodes, handshake, frameBytes, tableBytes, queueBytes, messageCall, tableCall, firstPause, longestPause,
-                idle);
     }
 }

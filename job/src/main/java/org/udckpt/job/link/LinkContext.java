@@ -13,6 +13,7 @@ import org.apache.arrow.memory.BufferAllocator;
  * @param own   the address that it listens at and speaks from
  * @param loops of Netty, one thread
  * @param calls where calls run, a virtual thread each
+ * @param places for connections to others
  */
 record LinkContext(int node, InetAddress own, JobCredential credential, Limits limits, SslContext clientTls, EventLoopGroup loops,
-        ExecutorService calls, BufferAllocator allocator) {}
+        ExecutorService calls, BufferAllocator allocator, Places places) {}

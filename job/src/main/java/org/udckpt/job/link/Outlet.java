@@ -12,7 +12,8 @@ import org.udckpt.job.report.Messages;
 
 /**
  * The way to one node for messages, or that for tables: a queue, and a virtual thread that ships what waits, one shipment at a time, so that order is kept. A shipment is
- * repeated under its number, over new connections after growing pauses, until it is taken or refused for good or the outlet ends.
+ * repeated under its number, over new connections after growing pauses, until it is taken or refused for good or the outlet ends. The thread is there while there is something
+ * to send or a connection: of a lead's tens of thousands of outlets hardly any has one, and a thread that waits keeps the stack of its deepest call.
  */
 final class Outlet {
     private static final SecureRandom LIVES = new SecureRandom();
@@ -21,7 +22,8 @@ final class Outlet {
     private final int to;
     private final OutletQueue queue;
     private final long life = LIVES.nextLong();
-    private final Thread shipping;
+    /** Null: nothing is to be sent. Its successor begins with what it has left. */
+    private Thread shipping;
     private volatile InetSocketAddress address;
     private volatile boolean closed;
     private volatile Delivery delivery;
@@ -34,11 +36,30 @@ final class Outlet {
         this.to = to;
         this.address = address;
         queue = new OutletQueue(context.limits().queueBytes());
-        shipping = Thread.ofVirtual().name("link to node " + to).start(this::ship);
+    }
+
+    /** After something was put into the queue. */
+    private synchronized void attend() {
+        if (shipping == null && !closed) {
+            shipping = Thread.ofVirtual().name("link to node " + to).start(this::ship);
+        }
+    }
+
+    /** The thread's last act. False: something has come, it has to go on. */
+    private synchronized boolean retire() {
+        if (queue.isEmpty()) {
+            shipping = null;
+        }
+        return shipping == null;
+    }
+
+    private synchronized Thread shipping() {
+        return shipping;
     }
 
     void send(byte[] message) {
         queue.offer(new Parcel.Message(message));
+        attend();
     }
 
     CompletableFuture<Void> table(byte[] subject, VectorSchemaRoot table) throws InterruptedException {
@@ -46,6 +67,7 @@ final class Outlet {
         if (!queue.put(parcel)) {
             parcel.taken().completeExceptionally(new LinkClosedException(to));
         }
+        attend();
         return parcel.taken();
     }
 
@@ -59,7 +81,7 @@ final class Outlet {
         if (old != null) {
             old.end(); // the call under way fails, and is made anew
         }
-        LockSupport.unpark(shipping);
+        LockSupport.unpark(shipping());
     }
 
     boolean awaitEmpty(long nanos) throws InterruptedException {
@@ -68,7 +90,11 @@ final class Outlet {
 
     private void ship() {
         try {
-            for (List<Parcel> shipment = next(); !shipment.isEmpty(); shipment = next()) {
+            for (List<Parcel> shipment = next(); shipment != null; shipment = next()) {
+                if (shipment.isEmpty()) {
+                    discard();
+                    return; // closed
+                }
                 sequence++;
                 try {
                     ship(shipment);
@@ -78,18 +104,40 @@ final class Outlet {
                 }
             }
         } catch (InterruptedException e) {
-            // end() wants it
-        } finally {
+            discard(); // end() wants it
+        } catch (RuntimeException | Error e) {
             discard();
+            throw e;
         }
     }
 
-    /** Where nothing comes for long the connection is closed meanwhile, with all that belongs to it: a lead has tens of thousands of peers to which it has said a word. */
+    /** Its connection is wanted for another node: it is closed if there is still nothing to send. */
+    void makeRoom() {
+        queue.wake();
+    }
+
+    /**
+     * Where nothing comes for long the connection is closed, with all that belongs to it: a lead has tens of thousands of peers to which it has said a word.
+     *
+     * @return empty: this end is closed; null: the thread has retired
+     */
     private List<Parcel> next() throws InterruptedException {
-        if (delivery != null && !queue.awaitParcel(context.limits().idle().toNanos())) {
+        if (!queue.awaitParcel(0) && !rest()) {
             discard();
+            if (retire()) {
+                return null; // and touches nothing any more: another thread may be there already
+            }
         }
         return queue.take();
+    }
+
+    /** False: nothing came in that time, or the connection is wanted for another node. */
+    private boolean rest() throws InterruptedException {
+        try {
+            return delivery != null && context.places().rest(this) && queue.awaitParcel(context.limits().idle().toNanos());
+        } finally {
+            context.places().resume(this);
+        }
     }
 
     private void ship(List<Parcel> shipment) throws InterruptedException {
@@ -120,12 +168,11 @@ final class Outlet {
 
     /** False: nobody has said yet where the node is. */
     private boolean attempt(List<Parcel> shipment) throws InterruptedException {
-        InetSocketAddress there = address;
-        if (there == null) {
+        if (address == null) {
             return false;
         }
         if (delivery == null) {
-            delivery = new Delivery(context, there);
+            connect();
         }
         if (shipment.getFirst() instanceof Parcel.Table table) {
             delivery.table(envelope(List.of(table.subject())), table.table());
@@ -134,6 +181,17 @@ final class Outlet {
             delivery.messages(envelope(shipment.stream().map(parcel -> ((Parcel.Message) parcel).content()).toList()));
         }
         return true;
+    }
+
+    private void connect() throws InterruptedException {
+        context.places().take();
+        try {
+            delivery = new Delivery(context, address); // as of now: it may have been long
+        } finally {
+            if (delivery == null) {
+                context.places().give();
+            }
+        }
     }
 
     private byte[] envelope(List<byte[]> parts) {
@@ -177,14 +235,21 @@ final class Outlet {
         delivery = null;
         if (old != null) {
             old.close();
+            context.places().give();
         }
     }
 
     /** Ends a call that is under way; tables that were not taken fail, at the latest when {@link #join} returns. Returns at once. */
     void end() {
-        closed = true;
+        Thread last;
+        synchronized (this) {
+            closed = true;
+            last = shipping;
+        }
         abandon(queue.close());
-        shipping.interrupt();
+        if (last != null) {
+            last.interrupt();
+        }
         Delivery current = delivery;
         if (current != null) {
             current.end();
@@ -193,10 +258,14 @@ final class Outlet {
 
     /** After {@link #end}: waits for it. */
     void join() throws InterruptedException {
-        shipping.join();
+        Thread last = shipping();
+        if (last != null) {
+            last.join();
+        }
     }
 
     boolean hasEnded() {
-        return !shipping.isAlive();
+        Thread last = shipping();
+        return last == null || !last.isAlive();
     }
 }

@@ -22,6 +22,7 @@ final class OutletQueue {
     private long underWay;
     private long lost;
     private boolean closed;
+    private boolean woken;
 
     OutletQueue(long limit) {
         this.limit = limit;
@@ -71,6 +72,17 @@ final class OutletQueue {
         changed.signalAll();
     }
 
+    /** Ends {@link #awaitParcel} without one, this time or the next, unless a parcel comes before. */
+    void wake() {
+        lock.lock();
+        try {
+            woken = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Waits for a parcel, or the end. False: neither came in this time, and the last shipment is not under way any more. */
     boolean awaitParcel(long nanos) throws InterruptedException {
         lock.lockInterruptibly();
@@ -79,7 +91,7 @@ final class OutletQueue {
             changed.signalAll();
             long left = nanos;
             while (waiting.isEmpty() && !closed) {
-                if (left <= 0) {
+                if (left <= 0 || woken) {
                     return false;
                 }
                 left = changed.awaitNanos(left);
@@ -103,6 +115,7 @@ final class OutletQueue {
             while (waiting.isEmpty() && !closed) {
                 changed.await();
             }
+            woken = false;
             List<Parcel> shipment = new ArrayList<>();
             long size = Envelope.HEADER_BYTES;
             while (!closed && fits(waiting.peek(), shipment, size)) {
@@ -152,6 +165,15 @@ final class OutletQueue {
             long since = lost;
             lost = 0;
             return since;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean isEmpty() {
+        lock.lock();
+        try {
+            return waiting.isEmpty();
         } finally {
             lock.unlock();
         }

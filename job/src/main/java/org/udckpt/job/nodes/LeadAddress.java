@@ -72,7 +72,8 @@ final class LeadAddress {
             socket.connect(new InetSocketAddress(InetAddress.getByName(host), ANY_PORT));
             return socket.getLocalAddress();
         } catch (UnknownHostException e) {
-            throw new Failure(ExitCode.USAGE, "host " + host + " has no address here: give --lead-address, the address of this host by which the agents reach it", e);
+            throw new Failure(ExitCode.USAGE, "the name of host " + host + " is not known on this machine: correct it in --hosts; if only the starter knows it,"
+                    + " give --lead-address, the address of this host by which the agents reach it", e);
         } catch (IOException | UncheckedIOException e) {
             throw Failure.of("finding the way to host " + host + ", for which --lead-address may be given", e);
         }

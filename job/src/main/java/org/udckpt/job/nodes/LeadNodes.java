@@ -41,7 +41,7 @@ public final class LeadNodes implements AutoCloseable {
         this.job = job;
         this.part = part;
         loop = new NodeLoop(0, part::table);
-        endpoint = new Endpoint(0, job.nodes(), bind, credential, loop, Limits.usual().ofLead(job.nodes()).ofTree(timing.beat()));
+        endpoint = new Endpoint(0, job.nodes(), bind, credential, loop, Limits.usual().ofTree(timing.beat()));
         rendezvous = new Rendezvous(job, endpoint);
         NoRanks ranks = new NoRanks(loop, part::counts);
         NodePart root = new NodePart(0, life, new Tree(job.nodes(), job.fanOut()), timing, Budgets.USUAL, endpoint, ranks, part, System.nanoTime());
@@ -53,11 +53,12 @@ public final class LeadNodes implements AutoCloseable {
     /**
      * Starts the agents, and returns when all have come and know of each other. The part may begin things then.
      *
-     * @param settings checked; agents get those that were given
-     * @param timing   of the tree; how long it waits for a node's first word is added to what starting may take
+     * @param settings   checked; agents get those that were given
+     * @param timing     of the tree; how long it waits for a node's first word is added to what starting may take
+     * @param credential of this life, which the agents get
      * @throws Failure naming host and command, when an agent cannot be started or does not come in time; nothing is left then
      */
-    public static LeadNodes start(Settings settings, Starter starter, NodeJob job, Timing timing, LeadPart part) throws InterruptedException {
+    public static LeadNodes start(Settings settings, Starter starter, NodeJob job, Timing timing, JobCredential credential, LeadPart part) throws InterruptedException {
         Duration patience = settings.duration(Option.START_TIMEOUT);
         if (patience.isZero()) {
             throw settings.bad(Option.START_TIMEOUT, "a time in which agents can start");
@@ -65,7 +66,6 @@ public final class LeadNodes implements AutoCloseable {
         List<StartCommand> commands = commands(settings, starter, job);
         Timing waiting = new Timing(timing.beat(), timing.lease(), timing.start() + patience.toNanos());
         int life = new SecureRandom().nextInt();
-        JobCredential credential = JobCredential.generate();
         LeadNodes nodes;
         try {
             nodes = new LeadNodes(job, life, waiting, new InetSocketAddress(LeadAddress.of(settings, starter, job.units()), 0), credential, part);

@@ -2,11 +2,16 @@ package org.udckpt.job.report;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What udckpt itself says: lines on standard error, prefixed {@code udckpt:}, or JSON lines with {@code --log-json}. */
+/**
+ * What udckpt itself says: lines on standard error, prefixed {@code udckpt:}, or JSON lines with {@code --log-json}. Each is printed in one piece, so that none can be cut in two
+ * where {@link StandardError} leaves some out, and nobody who says something waits for long: any thread may.
+ */
 public final class Messages {
     private static volatile boolean json;
     private static volatile boolean debug;
@@ -42,7 +47,9 @@ public final class Messages {
     public static void error(String text, Throwable cause) {
         say("error", text);
         if (debug && cause != null) {
-            cause.printStackTrace();
+            StringWriter trace = new StringWriter();
+            cause.printStackTrace(new PrintWriter(trace, true));
+            System.err.print(trace);
         }
     }
 
@@ -63,12 +70,21 @@ public final class Messages {
     /** How far long work is, for programs that read along: a JSON line, and nothing without {@code --log-json}. */
     public static void progress(String text, Map<String, Object> fields) {
         if (json) {
-            System.err.println(line("progress", text, fields));
+            System.err.print(line("progress", text, fields) + "\n");
         }
     }
 
     private static void say(String level, String text) {
-        System.err.println(json ? line(level, text, Map.of()) : "udckpt: " + (level.equals("warning") ? "warning: " : "") + text);
+        System.err.print(form(level, text));
+    }
+
+    private static String form(String level, String text) {
+        return (json ? line(level, text, Map.of()) : "udckpt: " + (level.equals("warning") ? "warning: " : "") + text) + "\n";
+    }
+
+    /** Where standard error goes on that was not read for so long that lines are missing. */
+    static String gap(long lines) {
+        return form("warning", lines + " lines are left out here: standard error was not being read");
     }
 
     private static String line(String level, String text, Map<String, Object> more) {

@@ -1,6 +1,7 @@
 package org.udckpt.job.checkpoint;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
@@ -8,6 +9,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.io.RandomAccessFile;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +24,8 @@ import org.udckpt.image.write.CheckpointWriter;
 import org.udckpt.image.write.WriteMeter;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
+import org.udckpt.job.report.ExitCode;
+import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.Damage;
 import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.Keys;
@@ -114,5 +118,14 @@ class ImageChainTest {
         take(chain());
         assertEquals("", pruned());
         assertEquals(List.of("ckpt-0001", "ckpt-0003", "ckpt-0004"), names());
+    }
+
+    @Test
+    void aFileInPlaceOfTheDirectoryIsSaid() throws Exception {
+        Files.createFile(images());
+        ImageChain chain = chain();
+        Failure failure = assertThrows(Failure.class, () -> chain.begin(new WriteMeter()));
+        assertEquals(ExitCode.IO, failure.code());
+        assertTrue(failure.getMessage().contains("beginning a checkpoint in " + images() + ": not a directory: " + images()), failure.getMessage());
     }
 }

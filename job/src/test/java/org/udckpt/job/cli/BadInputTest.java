@@ -88,6 +88,21 @@ class BadInputTest {
     }
 
     @Test
+    void keepTogetherTakesAnAnswerOrNothing() throws Exception {
+        String images = Files.createDirectory(directory.resolve("images")).toString();
+        assertTrue(expect(64, "restart", "--starter", "local", "--keep-together=maybe", images).contains("--keep-together takes yes or no, not 'maybe'"));
+        expect(66, "restart", "--starter", "local", "--keep-together=yes", images); // no checkpoint is there
+        expect(66, "restart", "--starter", "local", "--keep-together", images);
+    }
+
+    /** Agents on this machine have its devices. */
+    @Test
+    void devicesOfLocalAgentsAreLookedForHere() {
+        assertTrue(expect(69, "run", "--starter", "local", "--hosts", "a:1,b:1", "--device", "no_such0", "--", "true").contains("no verbs device named 'no_such0' on this machine"));
+        assertTrue(expect(69, "restart", "--plan", "--starter", "local", "--device", "no_such0", directory.toString()).contains("no verbs device named 'no_such0'"));
+    }
+
+    @Test
     void imagesWithoutAPlace() throws Exception {
         Path file = Files.createFile(directory.resolve("file"));
         assertTrue(expect(74, "run", "--dir", file.resolve("x").toString(), "--", "true").contains("is not a directory"));

@@ -79,6 +79,36 @@ class EndpointTest {
         }
     }
 
+    /** All nodes of a job talk to its lead at once when it starts. */
+    @Test
+    void moreNodesThanThereAreConnectionsAllHearOfEachOther() throws Exception {
+        Limits quick = Nodes.quick();
+        int count = 13, most = 3;
+        Limits limits = new Limits(64, 64, most, quick.handshake(), quick.frameBytes(), quick.tableBytes(), quick.queueBytes(), quick.messageCall(), quick.tableCall(),
+                quick.firstPause(), quick.longestPause(), quick.idle());
+        try (Nodes nodes = new Nodes(count, limits)) {
+            Endpoint lead = nodes.endpoints.getFirst();
+            for (long round = 0; round < 3; round++) {
+                for (int node = 1; node < count; node++) {
+                    nodes.endpoints.get(node).send(0, Nodes.number(round));
+                    lead.send(node, Nodes.number(round));
+                }
+                Set<Integer> heard = new HashSet<>();
+                for (int node = 1; node < count; node++) {
+                    assertEquals(round, Nodes.number(next(nodes.received.get(node)).bytes()));
+                    Received.Item item = next(nodes.received.getFirst());
+                    assertEquals(round, Nodes.number(item.bytes()));
+                    assertTrue(heard.add(item.from()), "node " + item.from() + " came twice");
+                    assertTrue(lead.members() <= most && lead.ownConnections() <= most, lead.members() + " and " + lead.ownConnections() + " connections");
+                }
+                assertTrue(lead.flush(Duration.ofSeconds(SECONDS)));
+            }
+            while (lead.connections() > most) {
+                Thread.sleep(10); // the last that had to go; the test's time limit bounds it
+            }
+        }
+    }
+
     @Test
     void messagesOfAllSizesComeAsTheyWere() throws Exception {
         Random random = new Random(6);

@@ -14,11 +14,15 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.arrow.flight.Action;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -201,6 +205,65 @@ class LinkSecurityTest {
             for (Socket socket : slow) {
                 socket.close();
             }
+        }
+    }
+
+    /** Any user of a node's host has the node's address. */
+    @Test
+    void halfHandshakesThatAreRenewedKeepNoNodeOfTheSameAddressOut() throws Exception {
+        String node = Nodes.address(0, 0).getAddress().getHostAddress();
+        AtomicBoolean ends = new AtomicBoolean();
+        CountDownLatch full = new CountDownLatch(1);
+        Thread hog = Thread.ofPlatform().daemon().start(() -> hold(node, STRANGERS_OF_ONE + 4, ends, full));
+        try {
+            assertTrue(full.await(SECONDS, TimeUnit.SECONDS));
+            for (long number = 0; number < 5; number++) {
+                nodes.endpoints.get(0).forget(1);
+                nodes.endpoints.get(0).reach(1, target()); // by a new connection
+                nodes.endpoints.get(0).send(1, Nodes.number(number));
+                assertEquals(number, Nodes.number(nodes.received.get(1).items.poll(SECONDS, TimeUnit.SECONDS).bytes()));
+            }
+        } finally {
+            ends.set(true);
+            hog.join();
+        }
+    }
+
+    /** So many connections at once, each with the beginning of a handshake; what ends is made anew. */
+    private void hold(String from, int count, AtomicBoolean ends, CountDownLatch full) {
+        List<SocketChannel> held = new ArrayList<>();
+        try {
+            while (!ends.get()) {
+                for (SocketChannel one : List.copyOf(held)) {
+                    if (isOver(one)) {
+                        one.close();
+                        held.remove(one);
+                    }
+                }
+                while (held.size() < count) {
+                    SocketChannel one = SocketChannel.open().bind(new InetSocketAddress(from, 0));
+                    held.add(one);
+                    if (one.connect(target())) {
+                        one.configureBlocking(false);
+                        one.write(ByteBuffer.wrap(new byte[] {0x16, 3, 1, 2, 0, 1, 0, 1, (byte) 0xfc})); // a record of 512 bytes, a ClientHello
+                    }
+                }
+                full.countDown();
+                Thread.sleep(20);
+            }
+            for (SocketChannel one : held) {
+                one.close();
+            }
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static boolean isOver(SocketChannel one) {
+        try {
+            return one.read(ByteBuffer.allocate(100)) < 0;
+        } catch (IOException e) {
+            return true; // reset
         }
     }
 

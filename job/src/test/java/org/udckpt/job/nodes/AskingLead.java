@@ -11,6 +11,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.Collectors;
 import org.apache.arrow.vector.VectorSchemaRoot;
 import org.udckpt.job.config.Settings;
+import org.udckpt.job.link.JobCredential;
 import org.udckpt.job.coordinator.Op;
 import org.udckpt.job.coordinator.Outcome;
 import org.udckpt.job.launch.Launch;
@@ -39,7 +40,7 @@ public final class AskingLead implements LeadPart {
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
         NodeJob job = new NodeJob("test", 0, Launch.RANKS, units, Integer.parseInt(arguments[1]), "/tmp", List.of("true"), environment, null);
         AskingLead lead = new AskingLead();
-        try (LeadNodes nodes = LeadNodes.start(Settings.load().checked(), Starter.parse(arguments[0], System.getenv()), job, TIMING, lead)) {
+        try (LeadNodes nodes = LeadNodes.start(Settings.load().checked(), Starter.parse(arguments[0], System.getenv()), job, TIMING, JobCredential.generate(), lead)) {
             lead.run(nodes);
         } catch (Failure e) {
             Messages.error(e.getMessage(), e);

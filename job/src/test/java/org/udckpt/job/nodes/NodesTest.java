@@ -232,7 +232,7 @@ class NodesTest {
             assertRefused(lead, ExitCode.TIMEOUT, "the agent of unit 0 (host far) did not come within --start-timeout 2 s");
         }
         try (LeadProcess lead = lead(Map.of(), "ssh", "2", "no-such-host.invalid")) {
-            assertRefused(lead, ExitCode.USAGE, "host no-such-host.invalid has no address here", "--lead-address");
+            assertRefused(lead, ExitCode.USAGE, "the name of host no-such-host.invalid is not known on this machine: correct it in --hosts", "--lead-address");
         }
         try (LeadProcess lead = lead(Map.of(), "carrier-pigeon", "2", "far")) {
             assertRefused(lead, ExitCode.USAGE, "--starter 'carrier-pigeon'", "{host}");
