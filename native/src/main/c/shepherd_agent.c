@@ -42,8 +42,8 @@ static void agent_gone(void) {
   lazy_lost();
   children_kill_expected();
   if (bound) {
+    children_signal(SIGKILL, 0); /* also what has left their groups; and before a word, which may wait for somebody to read it */
     fprintf(stderr, "udckpt: an agent of this job is gone, and with it its ranks, as others elsewhere wait for them\n");
-    children_signal(SIGKILL, 0); /* also what has left their groups */
     return;
   }
   if (children_kill_stubs() > 0)

@@ -183,7 +183,9 @@ static void append(struct udckpt_snapshot_order *order, char *buffer, struct wri
                 from = memcpy(buffer + gathered, from, length);
                 gathered += length;
             }
-            XXH3_64bits_update(&hash, from, length);
+            if (!order->wants_tag) {
+                XXH3_64bits_update(&hash, from, length);
+            }
             if (order->wants_digest) {
                 SHA256_Update(&digest, from, length);
             }
@@ -196,7 +198,7 @@ static void append(struct udckpt_snapshot_order *order, char *buffer, struct wri
         }
     }
     if (gathered == 0 || put(order, buffer, gathered)) {
-        order->hash = XXH3_64bits_digest(&hash);
+        order->hash = order->wants_tag ? 0 : XXH3_64bits_digest(&hash); /* a tag says more */
         if (order->wants_digest) {
             SHA256_Final(order->digest, &digest);
         }

@@ -72,6 +72,11 @@ public final class BlockTags {
         }
 
         @Override
+        public boolean tagsOnly() {
+            return true;
+        }
+
+        @Override
         public boolean open(MemorySegment bytes, int length, byte[] seal) {
             byte[] own = Arrays.copyOf(seal, ImageCipher.SEAL_BYTES);
             gmac.tag(bytes, length, own);

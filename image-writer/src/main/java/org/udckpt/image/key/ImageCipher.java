@@ -111,6 +111,11 @@ public final class ImageCipher {
             return seal;
         }
 
+        @Override
+        public boolean tagsOnly() {
+            return false;
+        }
+
         /** Decrypts the first {@code length} bytes in place; false when they are not what was sealed, and they must not be used then. */
         @Override
         public boolean open(MemorySegment bytes, int length, byte[] seal) {

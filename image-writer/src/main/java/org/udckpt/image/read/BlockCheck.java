@@ -56,7 +56,7 @@ final class BlockCheck {
 
     private boolean protectedAsSaid(Block b) {
         if (manifest.encryption() != null || manifest.tagged()) {
-            return b.digest() == null && b.seal() != null && b.seal().length == ImageCipher.SEAL_BYTES;
+            return b.digest() == null && b.seal() != null && b.seal().length == ImageCipher.SEAL_BYTES && (!manifest.tagged() || b.checksum() == 0);
         }
         return b.seal() == null && switch (manifest.integrity()) {
             case XXH3, GMAC -> b.digest() == null;

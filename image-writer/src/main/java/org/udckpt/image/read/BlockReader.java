@@ -55,7 +55,7 @@ final class BlockReader {
         if (sealer != null && !sealer.open(to, block.stored(), block.seal())) {
             throw files.damaged(block, whose.get(), "authentication tag mismatch");
         }
-        if (checksum.compute(to, block.stored()) != block.checksum()) {
+        if (!(sealer != null && sealer.tagsOnly()) && checksum.compute(to, block.stored()) != block.checksum()) {
             throw files.damaged(block, whose.get(), "checksum mismatch");
         }
         if (block.digest() != null && !MessageDigest.isEqual(checksum.digest(to, block.stored()), block.digest())) {

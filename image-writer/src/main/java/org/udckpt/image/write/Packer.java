@@ -44,7 +44,7 @@ final class Packer implements Closeable {
 
     private Slot.Packed sealed(PageBuffer buffer, int bytes, Codec codec) {
         int stored = Block.padded(bytes);
-        long sum = checksum.compute(buffer.memory(), stored);
+        long sum = sealer != null && sealer.tagsOnly() ? 0 : checksum.compute(buffer.memory(), stored);
         byte[] digest = checksum.digest(buffer.memory(), stored);
         return new Slot.Packed(bytes, codec, sum, digest, sealer == null ? null : sealer.seal(buffer.memory(), stored));
     }

@@ -35,7 +35,7 @@ public interface SelfWritingSource extends PageSource {
     /**
      * Appends the bytes of the runs, one after the other; parameters as in {@link #look}.
      *
-     * @return XXH3 (64 bits, no seed) of the bytes; nothing of use where nothing was appended
+     * @return XXH3 (64 bits, no seed) of the bytes; 0 where a tag is asked for; nothing of use where nothing was appended
      * @throws IOException with the system's text for what went wrong
      */
     long append(int writer, long[] runs, int count, AppendOrder order) throws IOException;

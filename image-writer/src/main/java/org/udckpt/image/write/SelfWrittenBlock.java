@@ -101,7 +101,7 @@ final class SelfWrittenBlock {
 
     /** The new block's number. */
     private int note(AppendOrder order, long stored, long hash) {
-        return stripe.log().add(new Block(stripe.number(), order.offset(), (int) stored, (int) stored, Codec.RAW, hash, order.digest(), order.seal()));
+        return stripe.log().add(new Block(stripe.number(), order.offset(), (int) stored, (int) stored, Codec.RAW, order.key() == null ? hash : 0, order.digest(), order.seal()));
     }
 
     private void describe(int block) {

@@ -53,10 +53,12 @@ class BlockCheckTest {
         assertThrows(ImageError.Corrupt.class, () -> check(good(), Manifest.Integrity.SHA256, true));
         assertThrows(ImageError.Corrupt.class, () -> check(sealed, Manifest.Integrity.SHA256, false));
         assertThrows(ImageError.Corrupt.class, () -> check(good(), Manifest.Integrity.XXH3, false));
-        check(sealed, Manifest.Integrity.GMAC, false);
+        List<Block> tagged = sealed.stream().map(b -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), 0, null, SEAL)).toList();
+        check(tagged, Manifest.Integrity.GMAC, false);
+        assertThrows(ImageError.Corrupt.class, () -> check(sealed, Manifest.Integrity.GMAC, false), "a checksum beside a tag");
         check(sealed, Manifest.Integrity.GMAC, true);
         assertThrows(ImageError.Corrupt.class, () -> check(good(), Manifest.Integrity.GMAC, false));
-        assertThrows(ImageError.Corrupt.class, () -> check(sealed.stream().map(b -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), 1, null, new byte[12])).toList(),
+        assertThrows(ImageError.Corrupt.class, () -> check(sealed.stream().map(b -> new Block(b.stripe(), b.offset(), b.length(), b.packed(), b.codec(), 0, null, new byte[12])).toList(),
                 Manifest.Integrity.GMAC, false));
         assertThrows(ImageError.Corrupt.class, () -> check(good().subList(0, 2), Manifest.Integrity.SHA256, false));
     }

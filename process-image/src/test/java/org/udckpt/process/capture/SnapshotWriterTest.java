@@ -176,7 +176,7 @@ class SnapshotWriterTest {
                 int count = 1 + random.nextInt(MOST);
                 long[] runs = {frozen.pages + (long) first * PAGE, (long) count * PAGE};
                 byte[] digest = random.nextBoolean() ? new byte[32] : null;
-                frozen.snapshot.append(writer, runs, 2, new AppendOrder(writer, at[writer], 0, 0, digest, key, seal, null));
+                assertEquals(0, frozen.snapshot.append(writer, runs, 2, new AppendOrder(writer, at[writer], 0, 0, digest, key, seal, null)));
                 at[writer] += runs[1];
                 assertArrayEquals(tag(key, seal, expected(first, count)), Arrays.copyOfRange(seal, 12, 28), "round " + round);
                 if (digest != null) {
