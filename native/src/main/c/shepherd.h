@@ -25,6 +25,7 @@ struct root {
 /* shepherd_agent.c: the agent's connection */
 void agent_attach(int fd);
 int agent_fd(void); /* -1: gone */
+bool agent_bound(void); /* the job has ranks elsewhere, too */
 void agent_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void agent_readable(void);
 

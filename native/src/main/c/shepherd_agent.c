@@ -35,6 +35,8 @@ void agent_say(const char *format, ...) {
   }
 }
 
+bool agent_bound(void) { return bound; }
+
 static void agent_gone(void) {
   close(agent);
   agent = -1;

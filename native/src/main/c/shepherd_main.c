@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -68,7 +69,22 @@ static void signals_readable(int fd) {
   children_reap();
 }
 
-static void serve(int signals) {
+/* What an agent that was killed has left of a unit, in whose directory nobody has an interest any more. Files alone are in it. */
+static void remove_runtime(const char *socket) {
+  char directory[sizeof((struct sockaddr_un *)0)->sun_path + 1];
+  const char *slash = strrchr(socket, '/');
+  if (slash == NULL || slash == socket) return;
+  snprintf(directory, sizeof directory, "%.*s", (int)(slash - socket), socket);
+  DIR *all = opendir(directory);
+  if (all == NULL) return;
+  for (struct dirent *entry; (entry = readdir(all)) != NULL;) {
+    unlinkat(dirfd(all), entry->d_name, 0); /* not '.' and '..', which are directories */
+  }
+  closedir(all);
+  rmdir(directory);
+}
+
+static void serve(int signals, const char *socket) {
   static struct pollfd fds[3 + 2 * SHEPHERD_MAX_ROOTS];
   for (;;) {
     fds[0] = (struct pollfd){.fd = signals, .events = POLLIN};
@@ -84,7 +100,10 @@ static void serve(int signals) {
     pmi_ready(fds + 3); /* before exits, so that a rank's last words reach the agent first */
     if (fds[0].revents) signals_readable(signals);
     if (fds[1].fd >= 0 && fds[1].revents) agent_readable();
-    if (agent_fd() < 0 && children_roots() == 0) shepherd_exit();
+    if (agent_fd() < 0 && children_roots() == 0) {
+      if (agent_bound()) remove_runtime(socket);
+      shepherd_exit();
+    }
   }
 }
 
@@ -125,5 +144,5 @@ int main(int argc, char **argv) {
   }
   agent_attach(accept_agent(listener));
   if (restore) agent_say("ready");
-  serve(signals);
+  serve(signals, argv[1]);
 }

@@ -14,7 +14,6 @@ void *memcpy(void *to, const void *from, size_t length) __asm__("udckpt_snapshot
 
 #define OPENSSL_SUPPRESS_DEPRECATED /* of the plain functions of one hash and one cipher, which need no locks */
 #include <openssl/aes.h>
-#include <openssl/crypto.h>
 #include <openssl/modes.h>
 #include <openssl/sha.h>
 
@@ -125,35 +124,29 @@ static int make_room(int file, uint64_t from, uint64_t to) {
     return made;
 }
 
-/* What libcrypto asks for one context of GMAC for each writer, and nobody gives back. */
-static _Alignas(64) char pool[1 << 16];
-static size_t pool_used;
-
-static void *from_pool(size_t length, const char *file, int line) {
-    (void)file, (void)line;
-    size_t whole = (length + 63) & ~(size_t)63;
-    size_t at = __atomic_fetch_add(&pool_used, whole, __ATOMIC_RELAXED);
-    return at + whole <= sizeof pool ? pool + at : NULL;
-}
-
-static void *no_other(void *old, size_t length, const char *file, int line) {
-    (void)old, (void)length, (void)file, (void)line;
-    return NULL;
-}
-
-static void keep(void *old, const char *file, int line) { (void)old, (void)file, (void)line; }
-
-/* One thread's. */
+/* One thread's, on its stack: nothing of the program's memory is touched, which is being written, and in which a key would be for everybody to read. */
 struct writer {
     AES_KEY key;
-    GCM128_CONTEXT *gcm;
+    /* A GCM128_CONTEXT, whose size libcrypto keeps to itself (some 440 bytes in its versions 1.1 to 3). The guard behind it tells if it should ever be more. */
+    _Alignas(64) unsigned char gcm[1024];
+    unsigned char guard[256];
     int roomless; /* huge pages are not to be had */
 };
 
-static void begin_tag(struct writer *writer, const struct udckpt_snapshot_order *order) {
+static GCM128_CONTEXT *gcm_of(struct writer *writer) { return (GCM128_CONTEXT *)(void *)writer->gcm; }
+
+/* False: this libcrypto's context does not fit. */
+static int begin_tag(struct writer *writer, const struct udckpt_snapshot_order *order) {
+    memset(writer->guard, 0xa5, sizeof writer->guard);
     AES_set_encrypt_key(order->key, 8 * UDCKPT_ORDER_KEY_BYTES, &writer->key);
-    CRYPTO_gcm128_init(writer->gcm, &writer->key, (block128_f)AES_encrypt);
-    CRYPTO_gcm128_setiv(writer->gcm, order->nonce, UDCKPT_ORDER_NONCE_BYTES);
+    CRYPTO_gcm128_init(gcm_of(writer), &writer->key, (block128_f)AES_encrypt);
+    CRYPTO_gcm128_setiv(gcm_of(writer), order->nonce, UDCKPT_ORDER_NONCE_BYTES);
+    for (size_t i = 0; i < sizeof writer->guard; i++) {
+        if (writer->guard[i] != 0xa5) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* A direct write pins the pages that it reads from, and to pin a page that the job shares is to copy it for the snapshot; so
@@ -164,12 +157,9 @@ static void append(struct udckpt_snapshot_order *order, char *buffer, struct wri
     size_t gathered = 0;
     XXH3_64bits_reset(&hash);
     SHA256_Init(&digest);
-    if (order->wants_tag) {
-        if (writer->gcm == NULL) {
-            order->error = ENOMEM;
-            return;
-        }
-        begin_tag(writer, order);
+    if (order->wants_tag && !begin_tag(writer, order)) {
+        order->error = EOVERFLOW;
+        return;
     }
     if (order->room_to > order->room_from && !writer->roomless) {
         writer->roomless = !make_room((int)order->file, order->room_from, order->room_to);
@@ -190,7 +180,7 @@ static void append(struct udckpt_snapshot_order *order, char *buffer, struct wri
                 SHA256_Update(&digest, from, length);
             }
             if (order->wants_tag) {
-                CRYPTO_gcm128_aad(writer->gcm, (const unsigned char *)from, length);
+                CRYPTO_gcm128_aad(gcm_of(writer), (const unsigned char *)from, length);
             }
             if (order->operation == UDCKPT_ORDER_APPEND && !put(order, from, length)) {
                 return;
@@ -203,7 +193,7 @@ static void append(struct udckpt_snapshot_order *order, char *buffer, struct wri
             SHA256_Final(order->digest, &digest);
         }
         if (order->wants_tag) {
-            CRYPTO_gcm128_tag(writer->gcm, order->tag, UDCKPT_ORDER_TAG_BYTES);
+            CRYPTO_gcm128_tag(gcm_of(writer), order->tag, UDCKPT_ORDER_TAG_BYTES);
         }
     }
 }
@@ -239,10 +229,7 @@ __attribute__((visibility("default"), noreturn)) void udckpt_snapshot_writer_2(s
 void udckpt_snapshot_writer_2(struct udckpt_snapshot_order *order, char *buffer) {
     take_all_keys();
     look_at_processor();
-    CRYPTO_set_mem_functions(from_pool, no_other, keep); /* of this library's own libcrypto; all writers say the same */
     struct writer writer = {.roomless = 0};
-    AES_set_encrypt_key((const unsigned char[UDCKPT_ORDER_KEY_BYTES]){0}, 8 * UDCKPT_ORDER_KEY_BYTES, &writer.key); /* it is used at once */
-    writer.gcm = CRYPTO_gcm128_new(&writer.key, (block128_f)AES_encrypt);
     for (uint32_t last = 0;; last++) {
         while (__atomic_load_n(&order->asked, __ATOMIC_ACQUIRE) == last) {
             system_call(SYS_futex, (long)&order->asked, FUTEX_WAIT, last, 0, 0, 0);

@@ -186,6 +186,37 @@ class SnapshotWriterTest {
         }
     }
 
+    /** What it computes with is not in the memory that it writes: that would change between the tag and the write, and tell of the key. */
+    @Test
+    void itsOwnLibrarysMemoryIsWrittenAsItWas() throws Exception {
+        try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
+            Path file = file(target.directory);
+            assertNull(frozen.snapshot.ready(List.of(file.toString()), false, false, 1));
+            byte[] key = new byte[32];
+            new Random(5).nextBytes(key);
+            long at = 0;
+            int libraries = 0;
+            List<String> maps = Files.readAllLines(Path.of("/proc/" + frozen.snapshot.pid() + "/maps"));
+            for (int i = 0; i < maps.size(); i++) {
+                boolean data = maps.get(i).contains("/libudckpt.so") && maps.get(i).contains(" rw-p ");
+                boolean bss = i > 0 && maps.get(i - 1).contains("/libudckpt.so") && maps.get(i).contains(" rw-p 00000000 00:00 0");
+                String[] range = maps.get(i).split("[- ]", 3);
+                long start = Long.parseUnsignedLong(range[0], 16);
+                long end = Math.min(Long.parseUnsignedLong(range[1], 16), start + (long) MOST * PAGE);
+                for (int round = 0; (data || bss) && round < 3; round++) {
+                    byte[] seal = new byte[28];
+                    seal[0] = (byte) round;
+                    frozen.snapshot.append(0, new long[] {start, end - start}, 2, new AppendOrder(0, at, 0, 0, null, key, seal, null));
+                    byte[] written = Arrays.copyOfRange(Files.readAllBytes(file), (int) at, (int) (at + end - start));
+                    assertArrayEquals(tag(key, seal, written), Arrays.copyOfRange(seal, 12, 28), maps.get(i));
+                    at += end - start;
+                    libraries++;
+                }
+            }
+            assertTrue(libraries >= 6, String.join("\n", maps));
+        }
+    }
+
     /** In the huge pages of all files in memory. */
     private static long hugeKibibytes() throws Exception {
         return Files.readAllLines(Path.of("/proc/meminfo")).stream().filter(line -> line.startsWith("ShmemHugePages:"))
