@@ -131,9 +131,12 @@ void clock_set(long long offset_ns) {
   else agent_say("clock 0");
 }
 
-/* In a chroot whose root is no mount point (EINVAL, mount(2)) it has to do that the mount at /proc is private. */
+/*
+ * What the machine unmounts (and mounts) goes for the job, too, as for any process: a copy of the mounts that heard nothing of it would keep a disk busy. The
+ * other way nothing goes. In a chroot whose root is no mount point (EINVAL, mount(2)) it has to do that the mount at /proc is so.
+ */
 static int fresh_proc(void) {
-  if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 && (errno != EINVAL || mount("none", "/proc", NULL, MS_PRIVATE, NULL) < 0)) return -1;
+  if (mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 && (errno != EINVAL || mount("none", "/proc", NULL, MS_SLAVE, NULL) < 0)) return -1;
   return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 }
 
