@@ -103,7 +103,7 @@ static int put(struct udckpt_snapshot_order *order, const void *from, size_t len
 }
 
 /* Of a file of small pages (tmpfs without huge=) a page at a time costs more to get than to fill. So it is asked for many at once: one byte in
- * each 2 MiB, which the kernel then joins to a huge page (MADV_COLLAPSE, Linux 6.1), whatever the mount says. Where that fails
+ * each 2 MiB, which the kernel then joins to a huge page (MADV_COLLAPSE, Linux 6.1). Where that fails
  * pages are small as before: what is there of the file is zeros, which are written over or cut off. */
 enum { HUGE = 2 << 20, COLLAPSE = 25 /* MADV_COLLAPSE; not in all headers */ };
 

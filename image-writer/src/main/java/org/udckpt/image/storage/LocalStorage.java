@@ -66,7 +66,7 @@ public final class LocalStorage implements StorageIo {
             throw Errno.named(file, 0, e);
         }
         if (past == null) {
-            return new LocalOutput(file, plain, false, onTmpfs(file));
+            return new LocalOutput(file, plain, false, TmpfsPages.small(file));
         }
         plain.close();
         return new LocalOutput(file, past, true, false);
