@@ -117,6 +117,9 @@ final class ObjectCheck {
         switch (object) {
             case KernelObject.OpenFile file -> {
                 row.text("path", file.path());
+                if (!file.path().startsWith("/")) {
+                    throw row.broken("path " + file.path() + " is not absolute");
+                }
                 row.notNegative("size", file.size());
                 row.notNegative("position", file.position());
                 row.is(file.backing() == 0 || is(file.backing(), KernelObject.SharedMemory.class), "there is no shared memory", file.backing());
