@@ -1,17 +1,17 @@
 package org.udckpt.image.key;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
 
 /**
  * AES-256-GCM of OpenSSL's libcrypto (EVP_EncryptInit(3)), in place. The JDK's own is as fast once it is compiled, but
@@ -30,23 +30,23 @@ final class AesGcm {
     private final MemorySegment count = arena.allocate(JAVA_INT);
     private final MemorySegment trailing = arena.allocate(32);
 
-    /** libcrypto's functions; bound at first use, so that who does not encrypt does not need them. */
+    /**
+     * libcrypto's functions; bound at first use, so that who does not encrypt does not need them. All in one shape, which each of them takes as its own: a function takes no
+     * notice of arguments that it does not have, and a young JVM spends some 10 ms on a shape.
+     */
     private static final class Functions {
-        static final SymbolLookup LIBRARY = SymbolLookup.libraryLookup(NAME, Arena.global());
-        static final MemorySegment CIPHER = (MemorySegment) invoke(bind("EVP_aes_256_gcm", ADDRESS));
-        static final MethodHandle NEW = bind("EVP_CIPHER_CTX_new", ADDRESS);
-        static final MethodHandle FREE = LINKER.downcallHandle(find("EVP_CIPHER_CTX_free"), FunctionDescriptor.ofVoid(ADDRESS));
-        static final MethodHandle CONTROL = bind("EVP_CIPHER_CTX_ctrl", JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
-        static final MethodHandle INIT = bind("EVP_CipherInit_ex", JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT);
-        static final MethodHandle UPDATE = bind("EVP_CipherUpdate", JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT);
-        static final MethodHandle FINAL = bind("EVP_CipherFinal_ex", JAVA_INT, ADDRESS, ADDRESS, ADDRESS);
+        private static final FunctionDescriptor SHAPE = FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+        private static final SymbolLookup LIBRARY = SymbolLookup.libraryLookup(NAME, Arena.global());
+        static final MethodHandle NEW = bind("EVP_CIPHER_CTX_new");
+        static final MethodHandle FREE = bind("EVP_CIPHER_CTX_free");
+        static final MethodHandle CONTROL = bind("EVP_CIPHER_CTX_ctrl");
+        static final MethodHandle INIT = bind("EVP_CipherInit_ex");
+        static final MethodHandle UPDATE = bind("EVP_CipherUpdate");
+        static final MethodHandle FINAL = bind("EVP_CipherFinal_ex");
+        static final long CIPHER = call(bind("EVP_aes_256_gcm"), 0, 0, 0, 0, 0, 0);
 
-        private static MemorySegment find(String name) {
-            return LIBRARY.find(name).orElseThrow();
-        }
-
-        private static MethodHandle bind(String name, MemoryLayout result, MemoryLayout... arguments) {
-            return LINKER.downcallHandle(find(name), FunctionDescriptor.of(result, arguments));
+        private static MethodHandle bind(String name) {
+            return LINKER.downcallHandle(LIBRARY.find(name).orElseThrow(), SHAPE);
         }
     }
 
@@ -70,13 +70,13 @@ final class AesGcm {
     /** @param secret 32 bytes */
     AesGcm(byte[] secret) {
         key = arena.allocateFrom(ValueLayout.JAVA_BYTE, secret);
-        MemorySegment made = (MemorySegment) invoke(Functions.NEW);
-        if (made.address() == 0) {
+        long made = call(Functions.NEW, 0, 0, 0, 0, 0, 0);
+        if (made == 0) {
             throw new OutOfMemoryError("EVP_CIPHER_CTX_new");
         }
-        context = made.reinterpret(arena, unused -> invoke(Functions.FREE, unused)); // alive as long as a call has it
-        check(invoke(Functions.INIT, context, Functions.CIPHER, MemorySegment.NULL, MemorySegment.NULL, MemorySegment.NULL, 1), "EVP_CipherInit_ex");
-        check(invoke(Functions.CONTROL, context, SET_IV_LENGTH, ImageCipher.NONCE_BYTES, MemorySegment.NULL), "EVP_CTRL_AEAD_SET_IVLEN");
+        context = MemorySegment.ofAddress(made).reinterpret(arena, unused -> call(Functions.FREE, unused.address(), 0, 0, 0, 0, 0));
+        check(call(Functions.INIT, made, Functions.CIPHER, 0, 0, 0, 1), "EVP_CipherInit_ex");
+        check(call(Functions.CONTROL, made, SET_IV_LENGTH, ImageCipher.NONCE_BYTES, 0, 0, 0), "EVP_CTRL_AEAD_SET_IVLEN");
     }
 
     /** Encrypts the first {@code length} bytes in place; {@code seal} holds the nonce and receives the tag behind it. */
@@ -90,7 +90,7 @@ final class AesGcm {
     void tag(MemorySegment bytes, int length, byte[] seal) {
         begin(seal, 1);
         if (length > 0) {
-            check(invoke(Functions.UPDATE, context, MemorySegment.NULL, count, bytes, length), "EVP_CipherUpdate");
+            update(0, bytes, length);
         }
         end(seal);
     }
@@ -100,40 +100,60 @@ final class AesGcm {
         begin(seal, 0);
         update(bytes, length);
         MemorySegment.copy(seal, ImageCipher.NONCE_BYTES, tag, ValueLayout.JAVA_BYTE, 0, ImageCipher.TAG_BYTES);
-        check(invoke(Functions.CONTROL, context, SET_TAG, ImageCipher.TAG_BYTES, tag), "EVP_CTRL_AEAD_SET_TAG");
-        return (int) invoke(Functions.FINAL, context, trailing, count) == 1;
+        check(call(Functions.CONTROL, context.address(), SET_TAG, ImageCipher.TAG_BYTES, tag.address(), 0, 0), "EVP_CTRL_AEAD_SET_TAG");
+        boolean right = finish() == 1;
+        Reference.reachabilityFence(this);
+        return right;
     }
 
     private void begin(byte[] seal, int encrypt) {
         MemorySegment.copy(seal, 0, nonce, ValueLayout.JAVA_BYTE, 0, ImageCipher.NONCE_BYTES);
-        check(invoke(Functions.INIT, context, MemorySegment.NULL, MemorySegment.NULL, key, nonce, encrypt), "EVP_CipherInit_ex");
+        check(call(Functions.INIT, context.address(), 0, 0, key.address(), nonce.address(), encrypt), "EVP_CipherInit_ex");
     }
 
     private void update(MemorySegment bytes, int length) {
         if (length > 0) {
-            check(invoke(Functions.UPDATE, context, bytes, count, bytes, length), "EVP_CipherUpdate");
+            update(bytes.address(), bytes, length);
         }
     }
 
-    private void end(byte[] seal) {
-        check(invoke(Functions.FINAL, context, trailing, count), "EVP_CipherFinal_ex");
-        check(invoke(Functions.CONTROL, context, GET_TAG, ImageCipher.TAG_BYTES, tag), "EVP_CTRL_AEAD_GET_TAG");
-        MemorySegment.copy(tag, ValueLayout.JAVA_BYTE, 0, seal, ImageCipher.NONCE_BYTES, ImageCipher.TAG_BYTES);
+    /** @param into where the result goes; 0: the bytes are additional data */
+    private void update(long into, MemorySegment bytes, int length) {
+        if (!bytes.isNative()) {
+            throw new IllegalArgumentException("to be encrypted or tagged, bytes must be in native memory: " + bytes);
+        }
+        try {
+            check(call(Functions.UPDATE, context.address(), into, count.address(), bytes.asSlice(0, length).address(), length, 0), "EVP_CipherUpdate");
+        } finally {
+            Reference.reachabilityFence(bytes);
+        }
     }
 
-    private static void check(Object result, String what) {
+    private int finish() {
+        return (int) call(Functions.FINAL, context.address(), trailing.address(), count.address(), 0, 0, 0);
+    }
+
+    private void end(byte[] seal) {
+        check(finish(), "EVP_CipherFinal_ex");
+        check(call(Functions.CONTROL, context.address(), GET_TAG, ImageCipher.TAG_BYTES, tag.address(), 0, 0), "EVP_CTRL_AEAD_GET_TAG");
+        MemorySegment.copy(tag, ValueLayout.JAVA_BYTE, 0, seal, ImageCipher.NONCE_BYTES, ImageCipher.TAG_BYTES);
+        Reference.reachabilityFence(this); // its memory goes with it
+    }
+
+    /** Results are int: the upper half of the register means nothing. */
+    private static void check(long result, String what) {
         if ((int) result != 1) {
             throw new IllegalStateException("libcrypto: " + what + " failed");
         }
     }
 
-    private static Object invoke(MethodHandle function, Object... arguments) {
+    private static long call(MethodHandle function, long a, long b, long c, long d, long e, long f) {
         try {
-            return function.invokeWithArguments(arguments);
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new AssertionError("a native function threw", e);
+            return (long) function.invokeExact(a, b, c, d, e, f);
+        } catch (RuntimeException | Error failure) {
+            throw failure;
+        } catch (Throwable failure) {
+            throw new AssertionError("a native function threw", failure);
         }
     }
 }
