@@ -2,6 +2,7 @@ package org.udckpt.job.cli;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +22,21 @@ public final class ScriptedJava {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(FLAGS.computeIfAbsent(verb, ScriptedJava::ask));
         return command;
+    }
+
+    /** The process below another one whose command line ends in these words; all of its line is read, of which ProcessHandle.Info has one page. */
+    public static ProcessHandle below(Process parent, String... words) {
+        String end = '\0' + String.join("\0", words) + '\0';
+        return parent.descendants().filter(each -> line(each).endsWith(end)).findFirst()
+                .orElseThrow(() -> new AssertionError("no process of " + parent.descendants().map(ScriptedJava::line).toList() + " ends in " + List.of(words)));
+    }
+
+    private static String line(ProcessHandle process) {
+        try {
+            return Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"), StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            return ""; // it has ended
+        }
     }
 
     private static List<String> ask(String verb) {

@@ -75,7 +75,7 @@ class StatusOfHostsTest {
 
     /** An agent that stands still is named, and nobody waits for it for long. */
     private void silent(Udckpts udckpts, Udckpts.Running job) throws Exception {
-        ProcessHandle agent = job.process.descendants().filter(each -> each.info().commandLine().orElse("").matches(".* agent .*--unit 1\\b.*")).findFirst().orElseThrow();
+        ProcessHandle agent = ScriptedJava.below(job.process, "agent", "--unit", "1");
         signal("STOP", agent);
         Udckpts.Result result = udckpts.run("status", "wide", "--json");
         signal("CONT", agent);

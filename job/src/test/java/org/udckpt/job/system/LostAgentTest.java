@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.job.cli.ScriptedJava;
 
 /** An agent that is killed takes its ranks with it, and leaves nothing in the directory for running jobs. */
 @Timeout(180)
@@ -16,16 +17,12 @@ class LostAgentTest {
     @TempDir
     Path temp;
 
-    private static ProcessHandle agent(Process lead, int unit) {
-        return lead.descendants().filter(process -> String.join(" ", process.info().arguments().orElse(new String[0])).endsWith("agent --unit " + unit)).findFirst().orElseThrow();
-    }
-
     @Test
     void nothingOfItsUnitIsLeft() throws Exception {
         try (LocalAgents job = new LocalAgents(temp, temp.resolve("err").toFile())) {
             Path unit = job.runtime().resolveSibling("job.a");
             assertTrue(Files.exists(unit.resolve("counters")), () -> unit.toString());
-            agent(job.lead, 0).destroyForcibly();
+            ScriptedJava.below(job.lead, "agent", "--unit", "0").destroyForcibly();
             assertEquals(74, job.end());
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
             while (Files.exists(unit)) {
