@@ -14,6 +14,7 @@ import org.udckpt.image.ImageError;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.Range;
 import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.storage.DeviceMemory;
 import org.udckpt.image.storage.RateLimit;
 import org.udckpt.image.storage.StorageIo;
 
@@ -35,7 +36,7 @@ record FileCopies(StorageIo io, RateLimit rate, BooleanSupplier givenUp) {
      */
     void copy(List<Manifest.FileEntry> files, Path from, Path to, LongConsumer done) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            ByteBuffer block = arena.allocate(BLOCK, Range.PAGE).asByteBuffer();
+            ByteBuffer block = DeviceMemory.map(arena, BLOCK).asByteBuffer();
             for (Manifest.FileEntry entry : files) {
                 goOn(); // before a file is made: what there is of the copy may be gone by now, and its place another one's
                 copy(entry, from.resolve(entry.name()), to.resolve(entry.name()), block);

@@ -3,23 +3,21 @@ package org.udckpt.image.read;
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdException;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.security.MessageDigest;
 import java.util.function.Supplier;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.Manifest;
-import org.udckpt.image.Range;
 import org.udckpt.image.block.Block;
 import org.udckpt.image.block.Checksum;
 import org.udckpt.image.block.Codec;
 import org.udckpt.image.key.BlockSealer;
+import org.udckpt.image.storage.DeviceMemory;
 
 /** Reads blocks, decrypts and unpacks them, and checks every byte. For one thread. */
 final class BlockReader {
     private final Checksum checksum;
     private final BlockSealer sealer;
-    private final Arena arena = Arena.ofAuto();
     private MemorySegment stored;
     private MemorySegment plain;
 
@@ -41,7 +39,7 @@ final class BlockReader {
             load(files, block, into, whose);
             return;
         }
-        stored = stored == null ? arena.allocate(Block.MAX_LENGTH, Range.PAGE) : stored;
+        stored = stored == null ? DeviceMemory.piece() : stored;
         load(files, block, stored.asSlice(0, block.stored()), whose);
         switch (block.codec()) {
             case RAW -> into.copyFrom(stored.asSlice(0, block.length()));
@@ -63,8 +61,8 @@ final class BlockReader {
         }
     }
 
-    private void unpack(BlockFiles files, Block block, MemorySegment into, Supplier<String> whose) throws ImageError {
-        plain = plain == null ? arena.allocate(Block.MAX_LENGTH, Range.PAGE) : plain;
+    private void unpack(BlockFiles files, Block block, MemorySegment into, Supplier<String> whose) throws IOException {
+        plain = plain == null ? DeviceMemory.piece() : plain;
         MemorySegment target = into.isNative() ? into : plain;
         try {
             long length = Zstd.decompressDirectByteBuffer(target.asByteBuffer(), 0, block.length(), stored.asByteBuffer(), 0, block.packed());

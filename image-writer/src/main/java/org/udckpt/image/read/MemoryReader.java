@@ -1,7 +1,6 @@
 package org.udckpt.image.read;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -11,6 +10,7 @@ import org.udckpt.image.ImageError;
 import org.udckpt.image.Range;
 import org.udckpt.image.block.Block;
 import org.udckpt.image.block.Chunk;
+import org.udckpt.image.storage.DeviceMemory;
 
 /** Reads the memory of one process, every byte checked. For one thread; ask for another where more are to read. */
 public final class MemoryReader {
@@ -90,7 +90,7 @@ public final class MemoryReader {
             return;
         }
         if (place.cache == null) {
-            place.cache = Arena.ofAuto().allocate(Block.MAX_LENGTH, Range.PAGE);
+            place.cache = DeviceMemory.piece();
         }
         if (place.cached != block) {
             place.cached = null;

@@ -15,9 +15,9 @@ import java.util.function.IntFunction;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
-import org.udckpt.image.Range;
 import org.udckpt.image.block.Block;
 import org.udckpt.image.block.Chunk;
+import org.udckpt.image.storage.DeviceMemory;
 
 /** The memory of one node's processes: which pieces there are, and the blocks that hold them, in this checkpoint and in older ones. */
 final class NodeMemory implements Closeable {
@@ -115,7 +115,7 @@ final class NodeMemory implements Closeable {
     long verify(long done, long total, CheckpointReader.Progress progress) throws IOException {
         long now = done;
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment buffer = arena.allocate(Block.MAX_LENGTH, Range.PAGE);
+            MemorySegment buffer = DeviceMemory.map(arena, Block.MAX_LENGTH);
             for (Map.Entry<Long, BlockFiles> files : blocks.entrySet()) {
                 BlockReader reader = files.getValue().reader();
                 for (int number : needed(files.getKey())) {

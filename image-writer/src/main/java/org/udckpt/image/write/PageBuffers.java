@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import org.udckpt.image.storage.DeviceMemory;
 
 /**
  * Buffers of {@link Slot#BYTES} for the slots in flight, the one given back last handed out first: as long as the disk keeps
@@ -21,7 +22,7 @@ final class PageBuffers {
 
     /** @param most buffers at once */
     PageBuffers(Arena arena, int most) throws IOException {
-        all = AnonymousMemory.map(arena, (long) most * Slot.BYTES);
+        all = DeviceMemory.map(arena, (long) most * Slot.BYTES);
     }
 
     PageBuffer take() {

@@ -29,7 +29,8 @@ final class SnapshotWriterStart {
     /** Limits of setrlimit(2): of a process's time, of the files that it writes, of its core. */
     private static final int RLIMIT_CPU = 0, RLIMIT_FSIZE = 1, RLIMIT_CORE = 4;
     private static final int AF_UNIX = 1, SOCK_STREAM = 1, READ_WRITE = 3, READ = 1, SHARED = 1, PRIVATE_ANONYMOUS = 0x22;
-    private static final int BUFFER = Layout.ORDER_PAGES * 4096, STACK = 1 << 16;
+    private static final int BUFFER = Layout.ORDER_PAGES * 4096, STACK = 1 << 16, MADV_HUGEPAGE = 14;
+    private static final long HUGE = 2 << 20;
     private static final int THREAD = 0x50f00; // CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM
     private static final long ALL_SIGNALS = -1;
     /** What is to be mapped has to be open for reading. */
@@ -177,19 +178,23 @@ final class SnapshotWriterStart {
             }
         }
         long pages = injector.check("mmap in the snapshot", Syscall.MMAP, 0, (long) writers * Layout.ORDERS_BYTES, READ_WRITE, SHARED, orders, 0);
-        long space = injector.check("mmap in the snapshot", Syscall.MMAP, 0, (long) writers * (BUFFER + STACK), READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
+        long inHugePages = (long) writers * BUFFER + HUGE - 1 & -HUGE; // a device that writes from one is given one place, not 256
+        long space = injector.check("mmap in the snapshot", Syscall.MMAP, 0, HUGE + inHugePages + (long) writers * STACK, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
+        long buffers = space + HUGE - 1 & -HUGE;
+        injector.call(Syscall.MADVISE, buffers, inHugePages, MADV_HUGEPAGE); // small pages do as well
+        long stacks = buffers + inHugePages;
         injector.check("close in the snapshot", Syscall.CLOSE, orders);
         for (int i = 1; i < writers; i++) {
-            startThread(writing(pages + (long) i * Layout.ORDERS_BYTES, space + (long) i * (BUFFER + STACK)));
+            startThread(writing(pages + (long) i * Layout.ORDERS_BYTES, buffers + (long) i * BUFFER, stacks + (long) i * STACK));
         }
-        Ptrace.setRegisters(pid, writing(pages, space));
+        Ptrace.setRegisters(pid, writing(pages, buffers, stacks));
         Ptrace.resume(Ptrace.CONT, pid, 0);
     }
 
-    /** The registers with which a thread begins to carry out the orders in a page, with a buffer and, above that, a stack. */
-    private Registers writing(long page, long buffer) {
+    /** The registers with which a thread begins to carry out the orders in a page, with a buffer and a stack. */
+    private Registers writing(long page, long buffer, long stack) {
         return process.main().registers.copy().set(Registers.RIP, process.parasite.writer()).set(Registers.RDI, page)
-                .set(Registers.RSI, buffer).set(Registers.RSP, buffer + BUFFER + STACK - 8).set(Registers.RBP, 0).set(Registers.EFLAGS, INTERRUPTS_ON)
+                .set(Registers.RSI, buffer).set(Registers.RSP, stack + STACK - 8).set(Registers.RBP, 0).set(Registers.EFLAGS, INTERRUPTS_ON)
                 .set(Registers.ORIG_RAX, -1);
     }
 

@@ -1,6 +1,5 @@
 package org.udckpt.process.restore;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -12,6 +11,7 @@ import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.ProcessMemory;
 import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.linux.TransferBuffer;
 import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.trace.TracerThread;
@@ -22,13 +22,11 @@ import org.udckpt.process.trace.TracerThread;
  */
 final class Pages implements AutoCloseable {
     private static final int TASK = 8 << 20;
-    private static final int BUFFER = 1 << 20;
 
     private final ExecutorService workers = Executors.newFixedThreadPool(Math.max(4, Runtime.getRuntime().availableProcessors()), // each waits for the disk half of the time
             Thread.ofPlatform().daemon().name("udckpt-restore-pages-", 0).factory());
     private final List<CompletableFuture<Void>> running = new ArrayList<>();
     private final List<Integer> files = new ArrayList<>();
-    private final ThreadLocal<MemorySegment> buffers = ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(BUFFER, 4096));
 
     private interface Sink {
         void write(long offset, MemorySegment bytes);
@@ -63,10 +61,10 @@ final class Pages implements AutoCloseable {
     }
 
     private void copy(MemorySource source, long[] pieces, Sink sink, String what) {
-        MemorySegment buffer = buffers.get();
+        MemorySegment buffer = TransferBuffer.own();
         for (int i = 0; i < pieces.length; i += 2) {
-            for (long at = pieces[i]; at < pieces[i + 1]; at += BUFFER) {
-                MemorySegment part = buffer.asSlice(0, Math.min(BUFFER, pieces[i + 1] - at));
+            for (long at = pieces[i]; at < pieces[i + 1]; at += TransferBuffer.BYTES) {
+                MemorySegment part = buffer.asSlice(0, Math.min(TransferBuffer.BYTES, pieces[i + 1] - at));
                 source.read(at, part);
                 try {
                     sink.write(at, part);

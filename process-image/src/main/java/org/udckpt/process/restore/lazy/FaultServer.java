@@ -12,6 +12,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.udckpt.process.linux.LinuxError;
 import org.udckpt.process.linux.Syscall;
+import org.udckpt.process.linux.TransferBuffer;
 
 /**
  * Hears what the processes wait for and do to their memory: one thread for the events, which must never wait for a page, and a few that
@@ -62,7 +63,7 @@ final class FaultServer {
 
     private void serve(LazySpace space, long address) {
         try {
-            space.serve(address, Buffers.own());
+            space.serve(address, TransferBuffer.own());
         } catch (RuntimeException | Error failure) { // an Error too: the job would wait for ever for who is no more
             memory.fail(failure);
         }

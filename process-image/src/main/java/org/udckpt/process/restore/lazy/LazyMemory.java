@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.udckpt.process.linux.TransferBuffer;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.Region;
 
@@ -52,7 +53,7 @@ public final class LazyMemory implements Filling {
         }
         Missing.Part part;
         for (long at = start; space != null && (part = space.missing.next(at)) != null && part.start() < end; at = part.end()) {
-            space.fill(part, Buffers.own());
+            space.fill(part, TransferBuffer.own());
         }
     }
 

@@ -2,6 +2,7 @@ package org.udckpt.process.restore.lazy;
 
 import java.util.Map;
 import java.util.TreeMap;
+import org.udckpt.process.linux.TransferBuffer;
 
 /**
  * Which pages of an address space have contents in the image that are not in memory yet. What is missing there and not in here
@@ -9,7 +10,7 @@ import java.util.TreeMap;
  */
 final class Missing {
     /** The most that is read at once; the image's own pieces are of this size, and are checked as a whole. */
-    static final long PIECE = 1 << 20;
+    static final long PIECE = TransferBuffer.BYTES;
 
     /**
      * Memory from {@code start} to {@code end}, whose contents are at {@code address + bias} of the source.

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.udckpt.process.linux.TransferBuffer;
 
 /**
  * Fetches what nobody has asked for yet: run after run of each process in turn, which is about the order in which the image was written, so
@@ -80,7 +81,7 @@ final class Prefetch {
             Missing.Part part;
             long at = run.start();
             while (!stopped && !run.space().done() && (part = run.space().missing.next(at)) != null && part.start() < run.end()) {
-                run.space().fill(part, Buffers.own());
+                run.space().fill(part, TransferBuffer.own());
                 at = part.end();
             }
         } finally {
