@@ -253,6 +253,27 @@ class SnapshotWriterTest {
         }
     }
 
+    private static long ownHugeKibibytes(int pid) throws Exception {
+        return Files.readAllLines(Path.of("/proc/" + pid + "/smaps_rollup")).stream().filter(line -> line.startsWith("AnonHugePages:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).sum();
+    }
+
+    /** A device that writes from one is given one place. Two writers share a huge page. */
+    @Test
+    void itWritesFromHugePages() throws Exception {
+        assumeTrue(!Files.readString(Path.of("/sys/kernel/mm/transparent_hugepage/enabled")).contains("[never]"), "the administrator has turned them off");
+        try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
+            long before = ownHugeKibibytes(frozen.snapshot.pid());
+            List<String> files = List.of(file(temp).toString(), file(temp).toString(), file(temp).toString());
+            assertNull(frozen.snapshot.ready(files, true, false, 3));
+            for (int writer = 0; writer < 3; writer++) {
+                frozen.snapshot.append(writer, new long[] {frozen.pages, (long) MOST * PAGE}, 2, plain(writer, 0, null));
+                assertArrayEquals(expected(0, MOST), Files.readAllBytes(Path.of(files.get(writer))));
+            }
+            assertEquals(4096, ownHugeKibibytes(frozen.snapshot.pid()) - before);
+        }
+    }
+
     @Test
     void severalWritersOfOneSnapshotWorkAtOnce() throws Exception {
         try (Target target = Target.own("pages"); Frozen frozen = new Frozen(target)) {
