@@ -2,7 +2,6 @@ package org.udckpt.job.life;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,7 +33,6 @@ import org.udckpt.job.nodes.NodeHandle;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.Note;
 import org.udckpt.job.nodes.Starter;
-import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.CodedText;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
@@ -56,9 +54,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private final NodeJob job;
     private final LeadCheckpoints checkpoints;
     private final CompletableFuture<Void> begun = new CompletableFuture<>();
-    private final CompletableFuture<Integer> end = new CompletableFuture<>();
-    private final BitSet endedUnits = new BitSet();
-    private final EndCodes codes = new EndCodes();
+    private final LeadEnd end;
     private final Path shelf;
     private final LostUnits lost;
     private final Timing timing;
@@ -70,8 +66,6 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private volatile NodeCounts counted = NodeCounts.NONE;
     private LeadAddresses addresses;
     private LeadPmi pmi;
-    private boolean ending;
-    private boolean endAfterCheckpoint;
     private boolean saidBegun;
     private LeadNodes nodes;
 
@@ -79,12 +73,13 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         this.job = job;
         this.copies = copies;
         this.census = new Census(job);
-        List<String> hosts = job.units().stream().map(LeadLife::name).toList();
+        List<String> hosts = UnitNames.of(job);
         this.restart = new RestartTimes(hosts);
         this.timing = timing(settings);
         this.lost = new LostUnits(job, timing, lostHosts);
         this.shelf = RuntimeDirectory.base(settings).resolve(job.name() + ".shelf");
         this.checkpoints = new LeadCheckpoints(job.name(), hosts, job.ranks(), labels, settings, keeping, this, tables);
+        this.end = new LeadEnd(job, checkpoints, this::coordinator, this::sayBegun);
     }
 
     /** With a beat for each tenth of a lease. */
@@ -151,7 +146,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private void giveUp() {
         end(ExitCode.IO.value());
         try {
-            end.handle((_, _) -> null).get(END_SECONDS, TimeUnit.SECONDS);
+            end.future().handle((_, _) -> null).get(END_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
@@ -183,7 +178,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     /** Waits for the end of all ranks; the job's exit code. */
     int await() throws InterruptedException {
         try {
-            return end.get();
+            return end.future().get();
         } catch (ExecutionException e) {
             throw Failure.of("job " + job.name(), e.getCause());
         }
@@ -197,28 +192,9 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     /** Ends the job with this code. From any thread. */
     void end(int code) {
         node.thread().execute(now -> {
-            codes.decide(code);
-            endAll(now);
+            end.decide(code);
+            end.atOnce(now);
         });
-    }
-
-    /** The job ends by itself: an image that is being written is waited for, since the copies are made. */
-    private void endOrderly(long now) {
-        if (checkpoints.writing() && coordinator().isBusy() && !ending) { // else nobody would tell of its end
-            endAfterCheckpoint = true;
-            checkpoints.impossible("the job has ended");
-        } else {
-            endAll(now);
-        }
-    }
-
-    private void endAll(long now) {
-        if (!ending) {
-            ending = true;
-            sayBegun(endedUnits.cardinality() == job.units().size(), now);
-            checkpoints.impossible("it is being ended");
-            coordinator().end(now);
-        }
     }
 
     /** To the units of a restarted job, once: whether their files stay as they were put back. */
@@ -271,16 +247,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     }
 
     private String unit(int number) {
-        return place(job.units().get(NodeJob.unit(number)));
-    }
-
-    /** For people. */
-    static String place(Unit unit) {
-        return unit.name().equals(unit.host()) ? "host " + unit.host() : name(unit);
-    }
-
-    private static String name(Unit unit) {
-        return unit.name().equals(unit.host()) ? unit.host() : unit.name() + " on host " + unit.host();
+        return UnitNames.place(job.units().get(NodeJob.unit(number)));
     }
 
     /** What all agents have counted, as of a few seconds ago. */
@@ -298,21 +265,14 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
                 checkpoints.report(report.part());
             }
             case Note.Ends ends -> {
-                if (!ending) {
+                if (!end.begun()) {
                     Messages.error(ends.why() + (job.units().size() > 1 ? "; ending the ranks on the other hosts" : ""), null);
                 }
-                ends.code().ifPresent(codes::decide);
+                ends.code().ifPresent(end::decide);
                 news.toAll(new Note.Signal(Signals.SIGKILL).encode(), now);
-                endOrderly(now);
+                end.orderly(now);
             }
-            case Note.Ended ended -> {
-                codes.ended(ended.code());
-                endedUnits.set(NodeJob.unit(from));
-                checkpoints.impossible("ranks have ended: it is too late for a checkpoint");
-                if (endedUnits.cardinality() == job.units().size()) {
-                    endOrderly(now);
-                }
-            }
+            case Note.Ended ended -> end.ended(NodeJob.unit(from), ended.code(), now);
             case Note.Revived unit -> restart.revived(NodeJob.unit(from), unit.phases());
             case Note.Copied note -> copies.copied(NodeJob.unit(from), note);
             case Note.Signal signal -> throw new MalformedMessage("node " + from + " signals all");
@@ -346,20 +306,18 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         if (outcome.committed()) {
             LeadGuard.committed(outcome.checkpoint());
         }
-        if (endAfterCheckpoint) {
-            endAll(now);
-        }
+        end.checkpointEnded(now);
     }
 
     @Override
     public void jobEnded(Tally tally, long now) {
         for (int unit = 0; unit < job.units().size(); unit++) {
-            if (!endedUnits.get(unit) && begun.isDone() && !begun.isCompletedExceptionally() && lost.silent(unit, now)) {
-                codes.decide(ExitCode.IO.value());
+            if (!end.has(unit) && begun.isDone() && !begun.isCompletedExceptionally() && lost.silent(unit, now)) {
+                end.decide(ExitCode.IO.value());
                 Messages.error(unit(NodeJob.node(unit)) + " has not said that its ranks have ended" + (tally.failure() == null ? "" : " (" + tally.failure().text() + ")"), null);
             }
         }
-        end.complete(codes.code());
+        end.complete();
         begun.complete(null); // its ranks may end before all nodes have said that theirs run; what kept it from that has been told of before
     }
 
@@ -374,7 +332,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         if (byItself) {
             lost.endedByItself(units);
         }
-        if (!ending || !byItself && !endedUnits.stream().boxed().toList().containsAll(units)) {
+        if (!end.begun() || !byItself && !end.hasAll(units)) {
             lost.add(units, !byItself, now);
             lost(reason, now);
         }
@@ -387,25 +345,16 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     private void lost(String why, long now) {
         copies.close(why);
-        failed(why, now);
+        end.because(why, now);
     }
 
     /** All ranks, on all hosts. */
     boolean hasEnded() {
-        return end.isDone();
+        return end.future().isDone();
     }
 
     LostUnits lostOnes() {
         return lost;
-    }
-
-    /** MPI has no way to go on without some of its ranks. */
-    private void failed(String why, long now) {
-        if (!ending) {
-            Messages.error(why + "; ending the job", null);
-        }
-        codes.decide(ExitCode.IO.value());
-        endAll(now);
     }
 
     @Override
@@ -415,13 +364,13 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         census.close();
         Failure failure = Failure.of("the lead of job " + job.name(), cause instanceof Exception e ? e : new IllegalStateException(cause));
         begun.completeExceptionally(failure);
-        end.completeExceptionally(failure);
+        end.future().completeExceptionally(failure);
     }
 
     @Override
     public void checkpoint(long number, String order) {
         node.thread().execute(now -> {
-            if (coordinator().isReady() && !ending) {
+            if (coordinator().isReady() && !end.begun()) {
                 coordinator().checkpoint(number, order, now);
             } else {
                 checkpoints.ended(new Outcome(number, false, ExitCode.BUSY.value() + " the nodes are still busy with what came before", List.of()));
@@ -447,7 +396,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     /** To be called when all ranks have ended, and before what copies checkpoints does: waits for the image that is being written. */
     void endCheckpoints() throws InterruptedException {
-        if (end.isDone()) {
+        if (end.future().isDone()) {
             checkpoints.close();
         }
     }

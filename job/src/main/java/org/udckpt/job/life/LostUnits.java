@@ -78,7 +78,7 @@ final class LostUnits {
     void awaitEnd() throws InterruptedException {
         long left = units.isEmpty() ? 0 : lostAt + bound() - System.nanoTime();
         if (left > 0) {
-            Messages.info("waiting " + Durations.format(left) + " until the ranks of " + units.stream().map(job.units()::get).map(LeadLife::place).collect(Collectors.joining(", "))
+            Messages.info("waiting " + Durations.format(left) + " until the ranks of " + units.stream().map(job.units()::get).map(UnitNames::place).collect(Collectors.joining(", "))
                     + " have ended, wherever they are");
             TimeUnit.NANOSECONDS.sleep(left);
         }
