@@ -5,7 +5,12 @@ native=$root/native/target/cmake
 more_classes=:$root/bench/target/classes
 
 # The flags that the code needs are defined once, in the root pom.
-needed_flags() { sed -n 's:.*<udckpt.jvm>\(.*\)</udckpt.jvm>.*:\1:p' "$root/pom.xml"; }
+needed_flags() {
+    local pom
+    IFS= read -r -d '' pom <"$root/pom.xml" || true # at the end of the file
+    pom=${pom#*<udckpt.jvm>}
+    printf '%s\n' "${pom%%</udckpt.jvm>*}"
+}
 
 # Serial collector: the heap is small (page contents stay off it) and the job wants the cores; it
 # also starts fastest. No hsperfdata file: nobody reads it, and it costs an mmap'ed file in /tmp.

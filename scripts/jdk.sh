@@ -1,7 +1,12 @@
 # Finds JDK 25 and sets java_home. The version is read from the JDK's own release file, because
 # starting a JVM to ask it would cost more than most commands take.
 
-is_jdk_25() { [ -x "$1/bin/javac" ] && grep -q '^JAVA_VERSION="25' "$1/release" 2>/dev/null; }
+is_jdk_25() {
+    local release
+    [ -x "$1/bin/javac" ] && [ -r "$1/release" ] || return 1
+    IFS= read -r -d '' release <"$1/release" || true # at the end of the file
+    [[ $'\n'$release == *$'\nJAVA_VERSION="25'* ]]
+}
 
 find_jdk() {
     local candidate

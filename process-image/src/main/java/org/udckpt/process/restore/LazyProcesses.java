@@ -111,10 +111,17 @@ final class LazyProcesses implements AutoCloseable {
         }
     }
 
-    /** The rest comes in from now on. */
-    void start() {
+    /** What somebody waits for comes in from now on. */
+    void serve() {
         if (memory != null) {
-            memory.start();
+            memory.serve();
+        }
+    }
+
+    /** So does the rest. */
+    void fetchRest() {
+        if (memory != null) {
+            memory.fetchRest();
         }
     }
 

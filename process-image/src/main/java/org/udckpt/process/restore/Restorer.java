@@ -128,6 +128,7 @@ public final class Restorer {
             stopStopped(puppets);
             start = new FirstInstruction(threads, target);
             start.hold();
+            lazy.fetchRest(); // not before: it would take processors from what the first instruction waits for; other hosts may let wait for theirs
             target.go();
             start.letGo();
             target.reached("threads");
@@ -179,7 +180,7 @@ public final class Restorer {
         descriptors.make(tcp, packets);
         target.reached("objects");
         pages.await(); // a seal would keep out what is still being copied
-        lazy.start();
+        lazy.serve();
         target.reached("memory");
         spaces.forEach((pid, space) -> space.convertSignalFrames(vectors, threadStates.getOrDefault(pid, List.of()), lazy));
         makers.forEach((memory, maker) -> shared.finish(maker, memory));

@@ -57,9 +57,13 @@ public final class LazyMemory implements Filling {
         }
     }
 
-    /** Everything else comes from now on. */
-    public void start() {
+    /** Pages come when they are asked for from now on. */
+    public void serve() {
         faults.start();
+    }
+
+    /** And all others, asked for or not. */
+    public void fetchRest() {
         prefetch.start();
     }
 
