@@ -17,8 +17,11 @@ needed_flags() {
 # Short commands stop at the first compiler: they end before the second one would pay. So does a restart, where the second one
 # took as much processor time before the job's first instruction as everything else; what an agent does afterwards is done by
 # the kernel and by C libraries. There the first one gets no list of what training found hot either.
+#
+# Constructors and accessors of the records that tables are made of are called by the JVM itself: a method handle for each, which
+# the JDK makes otherwise, costs a young JVM half a millisecond, 165 of them before a restarted job's first instruction, and is faster only from some 100,000 rows on.
 java_flags() {
-    printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData
+    printf '%s ' "$(needed_flags)" -XX:+UseSerialGC -XX:-UsePerfData -Djdk.reflect.useNativeAccessorOnly=true
     case $1 in
         # A young generation by the memory's size (a hundred megabytes here) would only be more to touch beside the job.
         run | batch | agent | restart) printf "%s " -Xmn32m -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:-AOTReplayTraining ;;

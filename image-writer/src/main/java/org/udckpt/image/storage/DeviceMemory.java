@@ -1,15 +1,8 @@
 package org.udckpt.image.storage;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /**
  * Memory for what is on its way to or from storage, by mmap(2). Unlike an arena's it costs nothing until it is used (an arena fills
@@ -22,14 +15,6 @@ public final class DeviceMemory {
     private static final int READ_WRITE = 3, PRIVATE_ANONYMOUS = 0x22, MADV_HUGEPAGE = 14;
     private static final long HUGE = 2 << 20;
     private static final int PIECE = 1 << 20;
-    private static final Linker LINKER = Linker.nativeLinker();
-    private static final MethodHandle MAP = LINKER.downcallHandle(LINKER.defaultLookup().find("mmap").orElseThrow(),
-            FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle UNMAP = LINKER.downcallHandle(LINKER.defaultLookup().find("munmap").orElseThrow(),
-            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
-    private static final MethodHandle ADVISE = LINKER.downcallHandle(LINKER.defaultLookup().find("madvise").orElseThrow(),
-            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
-
     /** The second half of a huge page whose first one is {@link #piece} of somebody; null: none is left. */
     private static MemorySegment half;
 
@@ -37,20 +22,14 @@ public final class DeviceMemory {
 
     /** Zeros, aligned to a huge page, until {@code arena} is closed. @throws IOException when the system has not so much */
     public static MemorySegment map(Arena arena, long bytes) throws IOException {
-        try {
-            long all = bytes + HUGE;
-            MemorySegment at = (MemorySegment) MAP.invokeExact(MemorySegment.NULL, all, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0L);
-            if (at.address() == -1) {
-                throw new IOException("no memory for " + bytes + " bytes of pages on their way to storage (mmap); a smaller --buffer takes less");
-            }
-            MemorySegment memory = at.reinterpret(all, arena, DeviceMemory::unmap).asSlice(-at.address() & HUGE - 1, bytes);
-            int ignored = (int) ADVISE.invokeExact(memory, bytes, MADV_HUGEPAGE); // small pages do as well
-            return memory;
-        } catch (IOException | RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new AssertionError("mmap threw", e);
+        long all = bytes + HUGE;
+        long at = SystemCall.call(SystemCall.MMAP, 0, all, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
+        if (at < 0) {
+            throw new IOException("no memory for " + bytes + " bytes of pages on their way to storage (mmap: " + Errno.text((int) -at) + "); a smaller --buffer takes less");
         }
+        MemorySegment memory = MemorySegment.ofAddress(at).reinterpret(all, arena, DeviceMemory::unmap).asSlice(-at & HUGE - 1, bytes);
+        SystemCall.call(SystemCall.MADVISE, memory.address(), bytes, MADV_HUGEPAGE, 0, 0, 0); // small pages do as well
+        return memory;
     }
 
     /** A MiB, for as long as somebody holds it. Two of them share a huge page. */
@@ -67,10 +46,6 @@ public final class DeviceMemory {
     }
 
     private static void unmap(MemorySegment memory) {
-        try {
-            int ignored = (int) UNMAP.invokeExact(memory, memory.byteSize());
-        } catch (Throwable e) {
-            throw new AssertionError("munmap threw", e);
-        }
+        SystemCall.call(SystemCall.MUNMAP, memory.address(), memory.byteSize(), 0, 0, 0, 0);
     }
 }

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.udckpt.job.Main;
 import org.udckpt.job.cli.Udckpt;
+import org.udckpt.job.report.StandardError;
 
 /**
  * What users do, once, in one JVM: so the archive that this JVM leaves behind (scripts/archive.sh) holds the classes of
@@ -20,6 +21,7 @@ public final class Training {
 
     /** @param arguments a directory for the images, and an MPI program (bench/src/main/c/restart_clock.c), where there is one */
     public static void main(String[] arguments) throws Exception {
+        StandardError.install(); // as Main does
         Path directory = Path.of(arguments[0]);
         String images = directory.resolve("images").toString();
         Path end = directory.resolve("finish");
