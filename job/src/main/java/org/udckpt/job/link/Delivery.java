@@ -3,6 +3,7 @@ package org.udckpt.job.link;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.util.Iterator;
 import java.util.concurrent.TimeUnit;
@@ -72,6 +73,16 @@ final class Delivery implements AutoCloseable {
             case INVALID_ARGUMENT, UNIMPLEMENTED, RESOURCE_EXHAUSTED -> true;
             default -> false;
         };
+    }
+
+    /** Whether nobody listens at the receiver's address: its process has ended, or has not begun. */
+    static boolean isRefusedThere(FlightRuntimeException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ConnectException refused && String.valueOf(refused.getMessage()).contains("refused")) { // and not "timed out", which says nothing about a process
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Ends calls that are under way and begins no more; returns at once. */

@@ -221,7 +221,7 @@ public final class Endpoint implements Links, AutoCloseable {
         return peers.size();
     }
 
-    /** Waits until all has been taken that was sent. False: not in that time. */
+    /** Waits until all has been taken that was sent. False: not in that time, or a node is not there any more to take it. */
     public boolean flush(Duration longest) throws InterruptedException {
         long end = System.nanoTime() + longest.toNanos();
         boolean empty = true;

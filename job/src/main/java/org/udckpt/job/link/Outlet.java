@@ -155,6 +155,7 @@ final class Outlet {
                     return;
                 }
                 outage(e.getMessage());
+                queue.nobodyThere(Delivery.isRefusedThere(e));
                 discard();
             } catch (RuntimeException e) { // of a table that somebody closed, or ours: it must not end the way for what follows
                 discard();
@@ -211,6 +212,7 @@ final class Outlet {
             Messages.warn("node " + to + " was out of reach or slow for so long that " + lost + " messages to it were left out");
         }
         outage = false;
+        queue.nobodyThere(false);
     }
 
     private void refused(List<Parcel> shipment, RuntimeException why) {

@@ -23,6 +23,7 @@ final class OutletQueue {
     private long lost;
     private boolean closed;
     private boolean woken;
+    private boolean nobodyThere;
 
     OutletQueue(long limit) {
         this.limit = limit;
@@ -141,13 +142,24 @@ final class OutletQueue {
         };
     }
 
-    /** Waits until nothing waits and nothing is under way. False: not until then. */
+    /** Whether the last try found that nobody listens at the node's address. */
+    void nobodyThere(boolean nobody) {
+        lock.lock();
+        try {
+            nobodyThere = nobody;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until nothing waits and nothing is under way. False: not until then, or nobody is there to take it. */
     boolean awaitEmpty(long nanos) throws InterruptedException {
         lock.lockInterruptibly();
         try {
             long left = nanos;
             while (!closed && (!waiting.isEmpty() || underWay > 0)) {
-                if (left <= 0) {
+                if (left <= 0 || nobodyThere) {
                     return false;
                 }
                 left = changed.awaitNanos(left);

@@ -46,7 +46,7 @@ final class Peer {
         all().forEach(outlet -> outlet.reach(there));
     }
 
-    /** Waits until all has been taken. False: not until then. */
+    /** Waits until all has been taken. False: not until then, or nobody is there to take it. */
     boolean awaitEmpty(long nanos) throws InterruptedException {
         long end = System.nanoTime() + nanos;
         boolean empty = true;

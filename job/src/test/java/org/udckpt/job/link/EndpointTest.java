@@ -261,6 +261,19 @@ class EndpointTest {
         }
     }
 
+    /** As at a job's end, when a node's parent in the tree is the first to go. */
+    @Test
+    @Timeout(60)
+    void lastWordsToANodeThatHasEndedAreNotWaitedFor() throws Exception {
+        try (Nodes nodes = new Nodes(2, Nodes.quick())) {
+            nodes.endpoints.get(0).send(1, Nodes.number(1));
+            assertEquals(1, Nodes.number(next(nodes.received.get(1)).bytes()));
+            nodes.endpoints.get(1).close();
+            nodes.endpoints.get(0).send(1, Nodes.number(2));
+            assertFalse(nodes.endpoints.get(0).flush(Duration.ofMinutes(10)));
+        }
+    }
+
     @Test
     void aNodeThatIsGivenUpHoldsNobodyUp() throws Exception {
         try (Nodes nodes = new Nodes(2, Nodes.quick()); BufferAllocator allocator = new RootAllocator();
