@@ -22,13 +22,14 @@ public final class DeviceMemory {
 
     /** Zeros, aligned to a huge page, until {@code arena} is closed. @throws IOException when the system has not so much */
     public static MemorySegment map(Arena arena, long bytes) throws IOException {
-        long all = bytes + HUGE;
+        long whole = bytes + HUGE - 1 & -HUGE; // a part of a huge page is none
+        long all = whole + HUGE;
         long at = SystemCall.call(SystemCall.MMAP, 0, all, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
         if (at < 0) {
             throw new IOException("no memory for " + bytes + " bytes of pages on their way to storage (mmap: " + Errno.text((int) -at) + "); a smaller --buffer takes less");
         }
         MemorySegment memory = MemorySegment.ofAddress(at).reinterpret(all, arena, DeviceMemory::unmap).asSlice(-at & HUGE - 1, bytes);
-        SystemCall.call(SystemCall.MADVISE, memory.address(), bytes, MADV_HUGEPAGE, 0, 0, 0); // small pages do as well
+        SystemCall.call(SystemCall.MADVISE, memory.address(), whole, MADV_HUGEPAGE, 0, 0, 0); // small pages do as well
         return memory;
     }
 
