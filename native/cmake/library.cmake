@@ -24,15 +24,16 @@ target_compile_options(udckpt PRIVATE $<$<COMPILE_LANGUAGE:C>:-O2 -fno-semantic-
 # where it is (what GCC 12 makes of that otherwise is a load and a test).
 set_source_files_properties(${ROOT}/ud-virt/src/main/c/virtual_send.c ${ROOT}/ud-virt/src/main/c/virtual_receive.c
   ${ROOT}/ud-virt/src/main/c/virtual_poll.c ${ROOT}/rc-virt/src/main/c/rc_send.c PROPERTIES COMPILE_OPTIONS "-fno-tree-slp-vectorize;-fno-peephole2")
-# It runs where a sanitizer's own state is that of a process stopped anywhere.
-set_source_files_properties(${ROOT}/process-image/src/main/c/snapshot_writer.c PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
+# What runs in a snapshot: a sanitizer's own state is there that of a process stopped anywhere.
+file(GLOB SNAPSHOT_SOURCES CONFIGURE_DEPENDS ${ROOT}/process-image/src/main/c/snapshot_*.c)
+set_source_files_properties(${SNAPSHOT_SOURCES} PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
 set(LIBRARY_EXPORTS ${ROOT}/native/src/main/c/interposer.map)
 target_link_options(udckpt PRIVATE -Wl,--version-script=${LIBRARY_EXPORTS} -Wl,-z,now)
 if(NOT UDCKPT_SANITIZE) # the program brings the sanitizer's functions
   target_link_options(udckpt PRIVATE -Wl,-z,defs)
 endif()
 set_target_properties(udckpt PROPERTIES LINK_DEPENDS ${LIBRARY_EXPORTS})
-# Of libcrypto SHA-256 alone is taken in, and kept to ourselves: a program may have another version of it.
+# Of libcrypto SHA-256, AES and GCM's hash are taken in, and kept to ourselves: a program may have another version of it.
 target_link_libraries(udckpt PRIVATE pthread dl -l:libcrypto.a)
 target_link_options(udckpt PRIVATE -Wl,--exclude-libs,libcrypto.a)
 
@@ -60,3 +61,10 @@ if(MPICC AND NOT UDCKPT_SANITIZE)
     DEPENDS ${FABRIC_TEST}/fabric_mpi.c VERBATIM)
   add_custom_target(fabric_mpi ALL DEPENDS ${CMAKE_BINARY_DIR}/tests/fabric_mpi)
 endif()
+
+add_executable(snapshot_tags ${FABRIC_TEST}/snapshot_tags.c ${ROOT}/process-image/src/main/c/snapshot_tag.c ${ROOT}/process-image/src/main/c/snapshot_ghash.c)
+add_dependencies(snapshot_tags layout)
+target_compile_options(snapshot_tags PRIVATE -O2)
+target_include_directories(snapshot_tags PRIVATE ${ROOT}/process-image/src/main/c)
+target_link_libraries(snapshot_tags PRIVATE pthread dl -l:libcrypto.a)
+set_target_properties(snapshot_tags PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

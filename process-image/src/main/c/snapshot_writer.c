@@ -12,12 +12,10 @@ void *memcpy(void *to, const void *from, size_t length) __asm__("udckpt_snapshot
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define OPENSSL_SUPPRESS_DEPRECATED /* of the plain functions of one hash and one cipher, which need no locks */
-#include <openssl/aes.h>
-#include <openssl/modes.h>
-#include <openssl/sha.h>
-
+#include "snapshot_tag.h"
 #include "udckpt_layout.h"
+
+#include <openssl/sha.h>
 
 #include <cpuid.h>
 #include <errno.h>
@@ -126,28 +124,10 @@ static int make_room(int file, uint64_t from, uint64_t to) {
 
 /* One thread's, on its stack: nothing of the program's memory is touched, which is being written, and in which a key would be for everybody to read. */
 struct writer {
-    AES_KEY key;
-    /* A GCM128_CONTEXT, whose size libcrypto keeps to itself (some 440 bytes in its versions 1.1 to 3). The guard behind it tells if it should ever be more. */
-    _Alignas(64) unsigned char gcm[1024];
-    unsigned char guard[256];
+    struct snapshot_tag tag;
+    int wide; /* wide_hash_possible() */
     int roomless; /* huge pages are not to be had */
 };
-
-static GCM128_CONTEXT *gcm_of(struct writer *writer) { return (GCM128_CONTEXT *)(void *)writer->gcm; }
-
-/* False: this libcrypto's context does not fit. */
-static int begin_tag(struct writer *writer, const struct udckpt_snapshot_order *order) {
-    memset(writer->guard, 0xa5, sizeof writer->guard);
-    AES_set_encrypt_key(order->key, 8 * UDCKPT_ORDER_KEY_BYTES, &writer->key);
-    CRYPTO_gcm128_init(gcm_of(writer), &writer->key, (block128_f)AES_encrypt);
-    CRYPTO_gcm128_setiv(gcm_of(writer), order->nonce, UDCKPT_ORDER_NONCE_BYTES);
-    for (size_t i = 0; i < sizeof writer->guard; i++) {
-        if (writer->guard[i] != 0xa5) {
-            return 0;
-        }
-    }
-    return 1;
-}
 
 /* A direct write pins the pages that it reads from, and to pin a page that the job shares is to copy it for the snapshot; so
  * they go through a buffer that nobody shares. */
@@ -157,7 +137,7 @@ static void append(struct udckpt_snapshot_order *order, char *buffer, struct wri
     size_t gathered = 0;
     XXH3_64bits_reset(&hash);
     SHA256_Init(&digest);
-    if (order->wants_tag && !begin_tag(writer, order)) {
+    if (order->wants_tag && !snapshot_tag_begin(&writer->tag, writer->wide, order->key, order->nonce)) {
         order->error = EOVERFLOW;
         return;
     }
@@ -180,7 +160,7 @@ static void append(struct udckpt_snapshot_order *order, char *buffer, struct wri
                 SHA256_Update(&digest, from, length);
             }
             if (order->wants_tag) {
-                CRYPTO_gcm128_aad(gcm_of(writer), (const unsigned char *)from, length);
+                snapshot_tag_add(&writer->tag, from, length);
             }
             if (order->operation == UDCKPT_ORDER_APPEND && !put(order, from, length)) {
                 return;
@@ -193,7 +173,7 @@ static void append(struct udckpt_snapshot_order *order, char *buffer, struct wri
             SHA256_Final(order->digest, &digest);
         }
         if (order->wants_tag) {
-            CRYPTO_gcm128_tag(gcm_of(writer), order->tag, UDCKPT_ORDER_TAG_BYTES);
+            snapshot_tag_end(&writer->tag, order->tag);
         }
     }
 }
@@ -229,7 +209,9 @@ __attribute__((visibility("default"), noreturn)) void udckpt_snapshot_writer_2(s
 void udckpt_snapshot_writer_2(struct udckpt_snapshot_order *order, char *buffer) {
     take_all_keys();
     look_at_processor();
-    struct writer writer = {.roomless = 0};
+    struct writer writer;
+    writer.wide = wide_hash_possible();
+    writer.roomless = 0;
     for (uint32_t last = 0;; last++) {
         while (__atomic_load_n(&order->asked, __ATOMIC_ACQUIRE) == last) {
             system_call(SYS_futex, (long)&order->asked, FUTEX_WAIT, last, 0, 0, 0);

@@ -123,7 +123,12 @@ public final class ImageBench {
         }
     }
 
-    /** @param shared an empty directory, which is removed */
+    /**
+     * First all of ours, then all of fio's, after one of each that does not count: ours are in huge pages and fio's in small ones, and in turns each would
+     * find the memory of the other, in pieces, and get its own from a host that has it back (scripts/free-memory.sh).
+     *
+     * @param shared an empty directory, which is removed
+     */
     private void memory(String what, Path shared) throws IOException, InterruptedException {
         try {
             for (String integrity : List.of("xxh3", "gmac", "sha256")) {
@@ -131,16 +136,18 @@ public final class ImageBench {
                 List<Double> device = new ArrayList<>();
                 List<Double> agent = new ArrayList<>();
                 try (Resident job = job(RANKS, mebibytes, "noise", "small", shared.resolve("images"), "--integrity", integrity)) {
-                    job.checkpoint();
-                    for (int i = 0; i < REPEATS; i++) {
-                        Device.Written written = Device.memory(shared, (long) RANKS * mebibytes << 20);
-                        device.add(((long) RANKS * mebibytes << 20) / 1e9 / written.cpuSeconds());
+                    for (int i = 0; i <= REPEATS; i++) {
                         Taken taken = job.checkpoint();
                         ours.add(taken.bytes() / 1e9 / taken.cpuSeconds());
                         agent.add(taken.agentSeconds());
                         remove(shared.resolve("images"));
                     }
+                    for (int i = 0; i <= REPEATS; i++) {
+                        Device.Written written = Device.memory(shared, (long) RANKS * mebibytes << 20);
+                        device.add(((long) RANKS * mebibytes << 20) / 1e9 / written.cpuSeconds());
+                    }
                 }
+                List.of(ours, agent, device).forEach(List::removeFirst);
                 System.out.printf("memory, %s, %d x %d MiB, %s: %.2f GB/s and core of processor (%s; %.2f s of it the agent's), fio's write(2) %.2f (%s): ratio %.2f%n", what, RANKS, mebibytes,
                         integrity, median(ours), all(ours), median(agent), median(device), all(device), median(ours) / median(device));
             }
