@@ -10,22 +10,16 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.image.Range;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.CheckpointCopy;
-import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.manifest.HostParts;
-import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.storage.Courtesy;
 import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.storage.RateLimit;
@@ -38,36 +32,7 @@ import org.udckpt.job.store.Tiers;
 
 /** Small checkpoints that are copied from directory to directory. */
 @Timeout(300)
-class DrainTest {
-    private static final int MEMORY = 64 * Range.PAGE;
-    private static final Duration LONG = Duration.ofMinutes(2);
-
-    @TempDir
-    Path temp;
-    private Tiers tiers;
-    private WriterOptions options;
-
-    @BeforeEach
-    void open() throws Exception {
-        tiers = Tiers.parse("slow=" + temp.resolve("slow") + ",fast=" + temp.resolve("fast")).orElseThrow();
-        options = WriterOptions.of(ImageKey.ofUser(Map.of("UDCKPT_KEY_FILE", temp.resolve("key").toString()))).withBufferBytes(4 << 20);
-    }
-
-    private String write() throws IOException {
-        return write("a");
-    }
-
-    private String write(String job) throws IOException {
-        try (CheckpointWriter writer = CheckpointWriter.create(tiers.fast().path(), options)) {
-            writer.node(0, "a").memory(1, List.of(new Range(0, MEMORY)), (address, into) -> {
-                into.fill((byte) (1 + writer.id()));
-                return into.byteSize();
-            });
-            writer.commit(CheckpointInfo.now(1, Map.of("job", job)));
-            return writer.name();
-        }
-    }
-
+class DrainTest extends TierFixture {
     /** A chain: each changes one page of the memory, and is based on those before. */
     private History chain(History history, int change) throws IOException {
         WriterOptions incremental = options.withForm(ImageForm.PLAIN.withIncremental(true));
@@ -142,36 +107,9 @@ class DrainTest {
         assertEquals(20, complete(tiers.slow().path()).size());
     }
 
-    private List<String> complete(Path directory) throws IOException {
-        return !Files.isDirectory(directory) ? List.of() : new Catalogue(directory, options.key()).list().stream()
-                .filter(entry -> entry.state() == Catalogue.State.COMPLETE).map(Catalogue.Entry::name).toList();
-    }
-
-    private void assertTiers(List<String> fast, List<String> slow) throws IOException {
-        assertEquals(fast, complete(tiers.fast().path()), "fast");
-        assertEquals(slow, complete(tiers.slow().path()), "slow");
-        for (String name : slow) {
-            try (CheckpointReader reader = CheckpointReader.open(tiers.slow().path().resolve(name), options.key())) {
-                reader.verify((done, total) -> { });
-            }
-        }
-    }
-
-    private void await(Drain drain, String id) throws InterruptedException {
-        while (!drain.state().drained().equals(id)) {
-            Thread.sleep(5);
-        }
-    }
-
     private void drainAndPrune(int keep) throws InterruptedException {
         try (Drain drain = Drain.start(tiers, options, keep, 1, LONG)) {
             drain.ask();
-        }
-    }
-
-    private void awaitProblem(Drain drain, String id) throws InterruptedException {
-        while (!drain.state().problem().contains("copying " + id)) {
-            Thread.sleep(5);
         }
     }
 
@@ -354,87 +292,6 @@ class DrainTest {
             }
         }
         assertTiers(List.of("ckpt-0003", "ckpt-0004"), List.of());
-    }
-
-    /** A burst buffer that was emptied does not give out the numbers of the slow tier again. */
-    @Test
-    void numbersGoOnAfterFastWasLost() throws Exception {
-        write();
-        write();
-        Drain.start(tiers, options, 0, 1, LONG).close();
-        new ProcessBuilder("rm", "-rf", tiers.fast().path().toString()).start().waitFor();
-        try (Drain drain = Drain.start(tiers, options, 0, 1, LONG)) {
-            while (Files.notExists(tiers.fast().path().resolve("sequence"))) {
-                Thread.sleep(5);
-            }
-            assertEquals("ckpt-0003", write());
-            drain.ask();
-        }
-        assertTiers(List.of("ckpt-0003"), List.of("ckpt-0002", "ckpt-0003"));
-    }
-
-    /** Fast was emptied while slow is away: what is taken now must not have a number that slow has, and is copied once it is back. */
-    @Test
-    void numbersAreUniqueAlsoWhileSlowIsAway() throws Exception {
-        write();
-        write();
-        Drain.start(tiers, options, 0, 1, LONG).close();
-        new ProcessBuilder("rm", "-rf", tiers.fast().path().toString()).start().waitFor();
-        Path away = Files.move(tiers.slow().path(), temp.resolve("away"));
-        Files.writeString(tiers.slow().path(), "not a directory");
-        long before = Instant.now().getEpochSecond();
-        long first;
-        try (Drain drain = Drain.start(tiers, options, 0, 2, LONG)) {
-            drain.beforeNumber();
-            first = number(write());
-            drain.beforeNumber();
-            assertEquals(first + 1, number(write()), "the clock is asked once in a life");
-            assertTrue(first > before && first <= Instant.now().getEpochSecond() + 1, first + " is not the clock's");
-            drain.ask();
-            awaitProblem(drain, "ckpt-" + (first + 1));
-            Files.delete(tiers.slow().path());
-            Files.move(away, tiers.slow().path());
-            drain.beforeNumber();
-            String last = write();
-            assertEquals(first + 2, number(last));
-            drain.ask();
-            await(drain, last);
-            assertEquals("", drain.state().problem());
-        }
-        assertTiers(List.of("ckpt-" + (first + 1), "ckpt-" + (first + 2)), List.of("ckpt-0002", "ckpt-" + (first + 2)));
-    }
-
-    private static long number(String name) {
-        return Long.parseLong(name.substring("ckpt-".length()));
-    }
-
-    @Test
-    void aNewJobsNumbersBeginWithOne() throws Exception {
-        try (Drain drain = Drain.start(tiers, options, 0, 1, LONG)) {
-            drain.beforeNumber();
-            assertEquals("ckpt-0001", write());
-        }
-    }
-
-    /** An unmounted slow tier looks like none; but fast knows that there was a life before this one. */
-    @Test
-    void numbersAreTheClocksWhereSlowIsMissed() throws Exception {
-        write();
-        Numbers numbers = new Numbers(tiers, options.key(), LONG, InstantSource.fixed(Instant.ofEpochSecond(5_000_000_000L)));
-        numbers.follow();
-        numbers.beforeNext();
-        assertEquals("ckpt-5000000001", write());
-    }
-
-    @Test
-    void noCheckpointWaitsForASlowTierThatDoesNotAnswer() throws Exception {
-        Files.createDirectory(tiers.slow().path());
-        Numbers numbers = new Numbers(tiers, options.key(), Duration.ofMillis(10), InstantSource.fixed(Instant.ofEpochSecond(5_000_000_000L)));
-        numbers.beforeNext(); // nobody has come back from slow yet
-        assertEquals("ckpt-5000000001", write());
-        numbers.follow();
-        numbers.beforeNext();
-        assertEquals("ckpt-5000000002", write());
     }
 
     /** At a byte a second it would take a day. */
