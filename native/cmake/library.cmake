@@ -33,7 +33,7 @@ if(NOT UDCKPT_SANITIZE) # the program brings the sanitizer's functions
   target_link_options(udckpt PRIVATE -Wl,-z,defs)
 endif()
 set_target_properties(udckpt PROPERTIES LINK_DEPENDS ${LIBRARY_EXPORTS})
-# Of libcrypto SHA-256, AES and GCM's hash are taken in, and kept to ourselves: a program may have another version of it.
+# Of libcrypto SHA-256 and AES alone are taken in, and kept to ourselves: a program may have another version of it.
 target_link_libraries(udckpt PRIVATE pthread dl -l:libcrypto.a)
 target_link_options(udckpt PRIVATE -Wl,--exclude-libs,libcrypto.a)
 
@@ -66,5 +66,5 @@ add_executable(snapshot_tags ${FABRIC_TEST}/snapshot_tags.c ${ROOT}/process-imag
 add_dependencies(snapshot_tags layout)
 target_compile_options(snapshot_tags PRIVATE -O2)
 target_include_directories(snapshot_tags PRIVATE ${ROOT}/process-image/src/main/c)
-target_link_libraries(snapshot_tags PRIVATE pthread dl -l:libcrypto.a)
+target_link_libraries(snapshot_tags PRIVATE crypto)
 set_target_properties(snapshot_tags PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

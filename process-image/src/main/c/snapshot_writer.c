@@ -125,7 +125,7 @@ static int make_room(int file, uint64_t from, uint64_t to) {
 /* One thread's, on its stack: nothing of the program's memory is touched, which is being written, and in which a key would be for everybody to read. */
 struct writer {
     struct snapshot_tag tag;
-    int wide; /* wide_hash_possible() */
+    int width; /* ghash_width() */
     int roomless; /* huge pages are not to be had */
 };
 
@@ -137,9 +137,12 @@ static void append(struct udckpt_snapshot_order *order, char *buffer, struct wri
     size_t gathered = 0;
     XXH3_64bits_reset(&hash);
     SHA256_Init(&digest);
-    if (order->wants_tag && !snapshot_tag_begin(&writer->tag, writer->wide, order->key, order->nonce)) {
-        order->error = EOVERFLOW;
-        return;
+    if (order->wants_tag) {
+        if (writer->width == 0) {
+            order->error = ENOTSUP; /* the capture does not have such a snapshot write by itself */
+            return;
+        }
+        snapshot_tag_begin(&writer->tag, writer->width, order->key, order->nonce);
     }
     if (order->room_to > order->room_from && !writer->roomless) {
         writer->roomless = !make_room((int)order->file, order->room_from, order->room_to);
@@ -187,17 +190,17 @@ static void take_all_keys(void) {
 }
 
 /* libcrypto looked at the processor when the library was loaded, which was perhaps another one, before a restart. All writers
- * find the same. */
-extern uint32_t OPENSSL_ia32cap_P[4];
+ * find the same. The first four words are all that SHA-256 and AES ask; since version 3.5 there are ten. */
+extern uint32_t OPENSSL_ia32cap_P[];
 uint64_t OPENSSL_ia32_cpuid(uint32_t *into);
 
 static void look_at_processor(void) {
-    enum { DONE = 1 << 10 }; /* as OPENSSL_cpuid_setup marks it */
-    uint32_t found[4] = {0, 0, 0, 0};
+    enum { DONE = 1 << 10, ASKED = 4, ROOM = 64 }; /* DONE: as OPENSSL_cpuid_setup marks it */
+    uint32_t found[ROOM] = {0};
     uint64_t first = OPENSSL_ia32_cpuid(found);
     found[0] = (uint32_t)first | DONE;
     found[1] = (uint32_t)(first >> 32);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < ASKED; i++) {
         __atomic_store_n(&OPENSSL_ia32cap_P[i], found[i], __ATOMIC_RELAXED);
     }
 }
@@ -210,7 +213,7 @@ void udckpt_snapshot_writer_2(struct udckpt_snapshot_order *order, char *buffer)
     take_all_keys();
     look_at_processor();
     struct writer writer;
-    writer.wide = wide_hash_possible();
+    writer.width = ghash_width();
     writer.roomless = 0;
     for (uint32_t last = 0;; last++) {
         while (__atomic_load_n(&order->asked, __ATOMIC_ACQUIRE) == last) {

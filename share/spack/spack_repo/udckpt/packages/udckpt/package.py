@@ -7,7 +7,7 @@ from spack.package import *
 class Udckpt(Package):
     """Checkpoints and restarts unmodified MPI jobs that talk InfiniBand verbs, in user space."""
 
-    # Its source is the clone: spack develop --path
+    # Its source is a clone: spack install "udckpt@0.1.0 dev_path=$PWD"
     version("0.1.0")
 
     depends_on("c", type="build")
@@ -17,8 +17,9 @@ class Udckpt(Package):
     depends_on("openjdk@25", type=("build", "run"))
     depends_on("bash", type=("build", "run"))
     depends_on("rdma-core")
-    depends_on("xxhash", type="build")
-    depends_on("openssl", type="build")  # libcrypto.a
+    # To link with, although a header and some of libcrypto.a are all that is taken: Spack's compiler looks only into what is linked.
+    depends_on("xxhash")
+    depends_on("openssl@3:")
 
     requires("platform=linux", msg="it captures processes of Linux")
     requires("target=x86_64:", msg="it captures processes of x86-64")

@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.udckpt.layout.Layout;
+import org.udckpt.process.linux.Cpuid;
 import org.udckpt.process.linux.Files;
 import org.udckpt.process.linux.Limits;
 import org.udckpt.process.linux.LinuxError;
@@ -72,6 +73,9 @@ final class SnapshotWriterStart {
         }
         if (process.parasite.writer() < 0) {
             return "its libudckpt.so is of another version";
+        }
+        if (!Cpuid.multipliesCarryLess()) {
+            return "this processor has no PCLMULQDQ, with which it would make the tags";
         }
         long[] limits = Limits.of(pid); // the soft ones count
         if (limits[2 * RLIMIT_FSIZE] != Limits.INFINITY) {

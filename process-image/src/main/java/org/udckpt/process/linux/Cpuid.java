@@ -53,4 +53,10 @@ public final class Cpuid {
             throw new AssertionError(impossible);
         }
     }
+
+    /** Carry-less products of 64 bits, and the shuffles of bytes that go with them: PCLMULQDQ, SSSE3. */
+    public static boolean multipliesCarryLess() {
+        int wanted = 1 << 1 | 1 << 9;
+        return (read(1, 0)[2] & wanted) == wanted;
+    }
 }
