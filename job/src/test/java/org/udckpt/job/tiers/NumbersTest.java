@@ -15,13 +15,17 @@ import org.junit.jupiter.api.Timeout;
 /** What number the next checkpoint has, whatever became of the tiers. */
 @Timeout(300)
 class NumbersTest extends TierFixture {
-    /** A burst buffer that was emptied does not give out the numbers of the slow tier again. */
-    @Test
-    void numbersGoOnAfterFastWasLost() throws Exception {
+    private void drainTwoAndLoseFast() throws Exception {
         write();
         write();
         Drain.start(tiers, options, 0, 1, LONG).close();
         new ProcessBuilder("rm", "-rf", tiers.fast().path().toString()).start().waitFor();
+    }
+
+    /** A burst buffer that was emptied does not give out the numbers of the slow tier again. */
+    @Test
+    void numbersGoOnAfterFastWasLost() throws Exception {
+        drainTwoAndLoseFast();
         try (Drain drain = Drain.start(tiers, options, 0, 1, LONG)) {
             while (Files.notExists(tiers.fast().path().resolve("sequence"))) {
                 Thread.sleep(5);
@@ -35,10 +39,7 @@ class NumbersTest extends TierFixture {
     /** Fast was emptied while slow is away: what is taken now must not have a number that slow has, and is copied once it is back. */
     @Test
     void numbersAreUniqueAlsoWhileSlowIsAway() throws Exception {
-        write();
-        write();
-        Drain.start(tiers, options, 0, 1, LONG).close();
-        new ProcessBuilder("rm", "-rf", tiers.fast().path().toString()).start().waitFor();
+        drainTwoAndLoseFast();
         Path away = Files.move(tiers.slow().path(), temp.resolve("away"));
         Files.writeString(tiers.slow().path(), "not a directory");
         long before = Instant.now().getEpochSecond();
