@@ -1,6 +1,7 @@
 package org.udckpt.image.storage;
 
 import java.io.IOException;
+import org.udckpt.linux.Syscall;
 
 /**
  * Makes the calling thread one that gets only what nobody else wants. It is nice 19 and not SCHED_IDLE: a thread of that policy
@@ -21,12 +22,12 @@ public final class BackgroundThread {
      * @throws IOException naming the call that the system refuses
      */
     public static void become() throws IOException {
-        call("ioprio_set", SystemCall.IOPRIO_SET, IOPRIO_WHO_PROCESS, 0, IOPRIO_CLASS_IDLE);
-        call("setpriority", SystemCall.SETPRIORITY, PRIO_PROCESS, 0, NICEST);
+        call("ioprio_set", Syscall.IOPRIO_SET, IOPRIO_WHO_PROCESS, 0, IOPRIO_CLASS_IDLE);
+        call("setpriority", Syscall.SETPRIORITY, PRIO_PROCESS, 0, NICEST);
     }
 
     private static void call(String name, long number, long a, long b, long c) throws IOException {
-        long result = SystemCall.call(number, a, b, c, 0, 0, 0);
+        long result = Syscall.call(number, a, b, c, 0, 0, 0);
         if (result < 0) {
             throw new IOException(name + ": " + Errno.text((int) -result));
         }

@@ -3,6 +3,7 @@ package org.udckpt.image.storage;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.udckpt.linux.Syscall;
 
 /**
  * Memory for what is on its way to or from storage, by mmap(2). Unlike an arena's it costs nothing until it is used (an arena fills
@@ -24,12 +25,12 @@ public final class DeviceMemory {
     public static MemorySegment map(Arena arena, long bytes) throws IOException {
         long whole = bytes + HUGE - 1 & -HUGE; // a part of a huge page is none
         long all = whole + HUGE;
-        long at = SystemCall.call(SystemCall.MMAP, 0, all, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
+        long at = Syscall.call(Syscall.MMAP, 0, all, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
         if (at < 0) {
             throw new IOException("no memory for " + bytes + " bytes of pages on their way to storage (mmap: " + Errno.text((int) -at) + "); a smaller --buffer takes less");
         }
         MemorySegment memory = MemorySegment.ofAddress(at).reinterpret(all, arena, DeviceMemory::unmap).asSlice(-at & HUGE - 1, bytes);
-        SystemCall.call(SystemCall.MADVISE, memory.address(), whole, MADV_HUGEPAGE, 0, 0, 0); // small pages do as well
+        Syscall.call(Syscall.MADVISE, memory.address(), whole, MADV_HUGEPAGE, 0, 0, 0); // small pages do as well
         return memory;
     }
 
@@ -47,6 +48,6 @@ public final class DeviceMemory {
     }
 
     private static void unmap(MemorySegment memory) {
-        SystemCall.call(SystemCall.MUNMAP, memory.address(), memory.byteSize(), 0, 0, 0, 0);
+        Syscall.call(Syscall.MUNMAP, memory.address(), memory.byteSize(), 0, 0, 0, 0);
     }
 }

@@ -5,8 +5,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Proc;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 
 /** The processes of a running job, as the kernel shows them at this moment. */
 final class JobProcesses {

@@ -7,7 +7,7 @@ import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobProcess;
 import org.udckpt.job.report.Messages;
 import org.udckpt.process.huge.HugePages;
-import org.udckpt.process.linux.LinuxError;
+import org.udckpt.linux.LinuxError;
 
 /** Gives the ranks their huge pages back after each checkpoint, once its snapshots are gone (docs/huge-pages.md). */
 public final class HugePageRepair implements AutoCloseable {

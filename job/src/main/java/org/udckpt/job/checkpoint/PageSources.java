@@ -11,7 +11,7 @@ import org.udckpt.image.write.AppendOrder;
 import org.udckpt.image.write.PageSource;
 import org.udckpt.image.write.SelfWritingSource;
 import org.udckpt.job.report.Messages;
-import org.udckpt.process.linux.LinuxError;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.SelfWriting;
 

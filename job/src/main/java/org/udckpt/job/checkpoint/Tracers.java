@@ -4,8 +4,8 @@ import java.util.List;
 import org.udckpt.job.agent.RankTable;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Proc;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 
 /** Debuggers and the like: a process has one tracer, and one that its debugger has stopped would not reach the gate. */
 final class Tracers {

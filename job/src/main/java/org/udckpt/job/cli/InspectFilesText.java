@@ -9,8 +9,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.udckpt.job.report.Durations;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobFile.RegularFile;
 

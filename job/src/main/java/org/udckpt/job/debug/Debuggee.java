@@ -1,7 +1,7 @@
 package org.udckpt.job.debug;
 
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Proc;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 import org.udckpt.process.model.ProcessState;
 
 /**

@@ -7,10 +7,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.udckpt.job.report.Messages;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.PidFd;
-import org.udckpt.process.linux.Proc;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.PidFd;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Syscall;
 
 /**
  * While a debugger keeps one of its processes standing, the rest of the job stands too (SIGSTOP): for who goes on computing takes a peer that

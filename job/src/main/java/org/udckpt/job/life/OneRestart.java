@@ -10,8 +10,8 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.Tiers;
-import org.udckpt.process.linux.DirectoryLock;
-import org.udckpt.process.linux.LinuxError;
+import org.udckpt.linux.DirectoryLock;
+import org.udckpt.linux.LinuxError;
 
 /**
  * That no other restart of a directory's checkpoints changes the job's files at the same time: each would put aside what the other has just put

@@ -39,7 +39,7 @@ import org.udckpt.process.capture.CaptureRequest;
 import org.udckpt.process.files.FilesChanged;
 import org.udckpt.process.files.Forecast;
 import org.udckpt.process.files.RollbackRequest;
-import org.udckpt.process.linux.LinuxError;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.process.restore.Relocation;
 import org.udckpt.process.restore.Restorer;
 

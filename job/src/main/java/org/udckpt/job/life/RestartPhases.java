@@ -1,8 +1,8 @@
 package org.udckpt.job.life;
 
 import java.util.Locale;
-import org.udckpt.process.linux.MonotonicClock;
-import org.udckpt.process.linux.Proc;
+import org.udckpt.linux.MonotonicClock;
+import org.udckpt.linux.Proc;
 
 /** Where the time of a restart goes, from the start of this JVM (or of the restart, where it is not this JVM's first) until the ranks run. */
 final class RestartPhases {

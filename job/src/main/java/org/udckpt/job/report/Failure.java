@@ -14,7 +14,7 @@ import org.udckpt.process.capture.CaptureRefused;
 import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.FilesChanged;
 import org.udckpt.process.files.FilesRefused;
-import org.udckpt.process.linux.LinuxError;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.process.restore.RestoreException;
 import org.udckpt.process.trace.TraceeGone;
 import org.udckpt.ud.LibraryException;

@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.udckpt.process.linux.DirectoryLock;
+import org.udckpt.linux.DirectoryLock;
 
 /** While one restart puts the job's files back, another one of the same checkpoints does not touch them. */
 @Timeout(300)

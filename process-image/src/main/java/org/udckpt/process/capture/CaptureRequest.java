@@ -2,7 +2,7 @@ package org.udckpt.process.capture;
 
 import java.util.List;
 import org.udckpt.process.files.FileRequest;
-import org.udckpt.process.linux.Files;
+import org.udckpt.linux.Files;
 
 /**
  * What to capture together. Pids are as the agent numbers them.

@@ -3,9 +3,9 @@ package org.udckpt.process.capture;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.ProcessMemory;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.ProcessMemory;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.MemorySource;
 
 /** Contents that were copied during the stop, because a fork does not freeze them: shared memory, files. */

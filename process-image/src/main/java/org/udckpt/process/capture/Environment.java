@@ -1,6 +1,6 @@
 package org.udckpt.process.capture;
 
-import org.udckpt.process.linux.Proc;
+import org.udckpt.linux.Proc;
 
 /** The environment that a process was started with (/proc/PID/environ). */
 final class Environment {

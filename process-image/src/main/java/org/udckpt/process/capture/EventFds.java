@@ -1,10 +1,10 @@
 package org.udckpt.process.capture;
 
 import org.udckpt.layout.Layout;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.PidFd;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.PidFd;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.KernelObject.EventFd;
 
 /** eventfd(2): its counter is in fdinfo, and since Linux 6.5 whether it counts down one by one. */

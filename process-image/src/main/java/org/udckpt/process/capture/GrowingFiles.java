@@ -2,9 +2,9 @@ package org.udckpt.process.capture;
 
 import org.udckpt.process.files.FileRequest;
 import org.udckpt.process.files.Prefixes;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Proc;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Syscall;
 
 /** Looks, before a job is stopped, for large files that it is about to make larger: what they hold is summed up while it still runs. */
 final class GrowingFiles {

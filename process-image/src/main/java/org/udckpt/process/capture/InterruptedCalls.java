@@ -1,6 +1,6 @@
 package org.udckpt.process.capture;
 
-import org.udckpt.process.linux.LinuxError;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.process.trace.Registers;
 
 /**

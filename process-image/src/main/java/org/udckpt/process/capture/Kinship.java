@@ -3,10 +3,10 @@ package org.udckpt.process.capture;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Proc;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Syscall;
 
 /**
  * Refuses what processes and threads share, or do not share, otherwise than fork(2) and pthread_create(3) make it: a

@@ -2,7 +2,7 @@ package org.udckpt.process.capture;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.udckpt.process.linux.Proc;
+import org.udckpt.linux.Proc;
 
 /** A line of /proc/PID/maps (proc_pid_maps(5)). {@code device} is major:minor in the text's form. */
 record Mapping(long start, long end, String permissions, long offset, String device, long inode, String path, boolean deleted) {

@@ -1,8 +1,8 @@
 package org.udckpt.process.capture;
 
 import java.util.List;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.Proc;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Proc;
 
 /** Refuses System V message queues; whose they are is told as in {@link SemaphoreCheck}. */
 final class MessageQueueCheck {

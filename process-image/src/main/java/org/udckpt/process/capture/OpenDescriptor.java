@@ -1,8 +1,8 @@
 package org.udckpt.process.capture;
 
 import java.util.stream.Collectors;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.Proc;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Proc;
 
 /** One descriptor of a stopped process, as /proc shows it. */
 record OpenDescriptor(TracedProcess process, int fd, String link, String info, int flags, long position, Files.Stat stat) {

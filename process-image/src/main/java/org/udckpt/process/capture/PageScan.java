@@ -5,10 +5,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.Kernel;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Kernel;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 
 /**
  * Finds the pages of private memory that a process has made its own: present or swapped, and not a page of the mapped file; guard

@@ -3,10 +3,10 @@ package org.udckpt.process.capture;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.ProcessMemory;
-import org.udckpt.process.linux.Scratch;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.ProcessMemory;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.Registers;
 
 /**

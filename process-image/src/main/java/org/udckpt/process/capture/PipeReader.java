@@ -8,11 +8,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.PidFd;
-import org.udckpt.process.linux.Scratch;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.PidFd;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.KernelObject.Pipe;
 import org.udckpt.process.model.KernelObject.PipeEnd;
 

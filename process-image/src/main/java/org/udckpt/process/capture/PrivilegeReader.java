@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
-import org.udckpt.process.linux.Proc;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.Privileges;
 
 /**

@@ -2,8 +2,8 @@ package org.udckpt.process.capture;
 
 import java.util.List;
 import java.util.function.Consumer;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.Injector;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.Registers;

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import org.udckpt.layout.Layout;
 import org.udckpt.layout.Layout.SnapshotOrder;
 import org.udckpt.layout.Layout.SnapshotRun;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.AppendOrder;
 
 /**

@@ -10,10 +10,10 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalInt;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Scratch;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.TcpOptions;
 
 /** Options of sockets of one type, compared with those of a new one. Close it. */

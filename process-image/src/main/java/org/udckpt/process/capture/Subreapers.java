@@ -1,7 +1,7 @@
 package org.udckpt.process.capture;
 
 import java.util.List;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Syscall;
 
 /**
  * The job's processes that take orphans in (PR_SET_CHILD_SUBREAPER): while snapshots are made they do not, or these would become their

@@ -1,7 +1,7 @@
 package org.udckpt.process.capture;
 
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.Proc;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Proc;
 
 /**
  * Refuses a process that has left the surroundings in which its rank was started, and in which a restart would put it:

@@ -7,14 +7,14 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.PidFd;
-import org.udckpt.process.linux.Scratch;
-import org.udckpt.process.linux.Syscall;
-import org.udckpt.process.linux.TcpAddress;
-import org.udckpt.process.linux.TcpRoom;
-import org.udckpt.process.linux.TcpTable;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.PidFd;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
+import org.udckpt.linux.TcpAddress;
+import org.udckpt.linux.TcpRoom;
+import org.udckpt.linux.TcpTable;
 import org.udckpt.process.model.TcpOptions;
 
 /** A TCP socket of the stopped job, looked at through a duplicate of its descriptor. Close it. */

@@ -7,8 +7,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.udckpt.process.linux.TcpAddress;
-import org.udckpt.process.linux.TcpTable;
+import org.udckpt.linux.TcpAddress;
+import org.udckpt.linux.TcpTable;
 import org.udckpt.process.model.TcpSocket;
 import org.udckpt.process.model.TcpSocket.TcpState;
 

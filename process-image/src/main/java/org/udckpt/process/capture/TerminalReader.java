@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.PidFd;
-import org.udckpt.process.linux.Proc;
-import org.udckpt.process.linux.Terminal;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.PidFd;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Terminal;
 import org.udckpt.process.model.TerminalObject.TerminalEnd;
 
 /**

@@ -3,7 +3,7 @@ package org.udckpt.process.capture;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.Registers;
 
 /**

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.MappingFlags;
-import org.udckpt.process.linux.Proc;
-import org.udckpt.process.linux.ProcessMemory;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.MappingFlags;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.ProcessMemory;
 import org.udckpt.process.model.PosixTimer;
 
 /** A process in the middle of a capture. Pids are the agent's, except where a name says namespace. */

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.udckpt.process.linux.Proc;
+import org.udckpt.linux.Proc;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.Registers;
 

@@ -1,8 +1,8 @@
 package org.udckpt.process.capture;
 
 import java.util.List;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Proc;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 import org.udckpt.process.model.Zombie;
 
 /** Children that have ended and that their stopped parents have not waited for yet. */

@@ -2,9 +2,9 @@ package org.udckpt.process.files;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.Folder;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 
 /** Modes, owners and times of what is there already, if they differ and are ours to set; and what they were. */

@@ -1,7 +1,7 @@
 package org.udckpt.process.files;
 
-import org.udckpt.process.linux.Folder;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.Syscall;
 
 /** Owner, mode and time of files that are put back. */
 final class Attributes {

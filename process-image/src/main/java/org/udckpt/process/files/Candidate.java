@@ -1,6 +1,6 @@
 package org.udckpt.process.files;
 
-import org.udckpt.process.linux.Files;
+import org.udckpt.linux.Files;
 import org.udckpt.process.model.JobFile;
 
 /** A regular file that is to be saved, as it was found in the stop. */

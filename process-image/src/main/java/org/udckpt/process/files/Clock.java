@@ -2,10 +2,10 @@ package org.udckpt.process.files;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Scratch;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 
 /**
  * The clock from which file systems take st_ctime: CLOCK_REALTIME_COARSE, which moves by ticks. A file that is written after a moment has a

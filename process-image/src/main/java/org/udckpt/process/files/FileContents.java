@@ -2,9 +2,9 @@ package org.udckpt.process.files;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.MemorySource;
 
 /** The first {@code size} bytes of an open file: the job's own, a clone or a copy of it. What lies behind them reads as zero. */

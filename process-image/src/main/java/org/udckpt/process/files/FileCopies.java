@@ -1,10 +1,10 @@
 package org.udckpt.process.files;
 
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.Folder;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Scratch;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 
 /** Files without a name that hold what another one held at a moment. */
 final class FileCopies {

@@ -3,9 +3,9 @@ package org.udckpt.process.files;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.Folder;
-import org.udckpt.process.linux.LinuxError;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.LinuxError;
 
 /** Goes through all that a pattern matches, directories before what is in them, without following a symbolic link. Directories of checkpoints are left out. */
 final class FileTree {

@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.Folder;
-import org.udckpt.process.linux.LinuxError;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.LinuxError;
 
 /** The directories of the files that are put back, each opened once. Missing ones are made, for their owner only. */
 final class Folders implements AutoCloseable {

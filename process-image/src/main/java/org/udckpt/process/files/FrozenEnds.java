@@ -2,8 +2,8 @@ package org.udckpt.process.files;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 
 /**
  * The beginning and the end of a file that grows, copied during the stop: there formats keep their counts (NetCDF, HDF5), and there the

@@ -3,8 +3,8 @@ package org.udckpt.process.files;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.Folder;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
 import org.udckpt.process.model.JobFile;
 
 /** Finds what was made after the checkpoint in places that the user has named: whole directories where nothing else is in them. */

@@ -1,6 +1,6 @@
 package org.udckpt.process.files;
 
-import org.udckpt.process.linux.Files;
+import org.udckpt.linux.Files;
 
 /**
  * What a restart has done to one file. Sizes in bytes, times in nanoseconds since 1970.

@@ -1,8 +1,8 @@
 package org.udckpt.process.files;
 
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.Folder;
-import org.udckpt.process.linux.LinuxError;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.LinuxError;
 
 /** One name that changes: what is there is put aside, and what the checkpoint has comes in its place. Nothing is overwritten. */
 abstract class Step {

@@ -1,8 +1,8 @@
 package org.udckpt.process.files;
 
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 
 /** What a file has beyond the length that it is about to be cut back to: kept beside it. */
 final class Tail {

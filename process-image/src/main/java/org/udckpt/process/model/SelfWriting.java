@@ -34,7 +34,7 @@ public interface SelfWriting extends MemorySource {
      * Appends the runs' bytes, one after the other; parameters as in {@link #look}.
      *
      * @return XXH3 (64 bits) of the bytes; 0 where a tag is asked for; nothing of use where nothing was appended
-     * @throws org.udckpt.process.linux.LinuxError what the file system said
+     * @throws org.udckpt.linux.LinuxError what the file system said
      */
     long append(int writer, long[] runs, int count, AppendOrder order);
 }

@@ -1,11 +1,11 @@
 package org.udckpt.process.restore;
 
 import java.util.Arrays;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Proc;
-import org.udckpt.process.linux.Scratch;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.ProcessState;
 
 /** What a process carries besides memory, descriptors, signals and threads. */

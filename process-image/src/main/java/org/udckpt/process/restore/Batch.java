@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongPredicate;
 import java.util.function.Supplier;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 
 /**
  * System calls that a puppet makes one after the other: its scratch holds the list and receives the results, and a few

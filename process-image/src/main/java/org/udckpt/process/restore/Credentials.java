@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.function.IntConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.udckpt.process.linux.Proc;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.Privileges;
 

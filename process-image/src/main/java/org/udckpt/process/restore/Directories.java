@@ -1,6 +1,6 @@
 package org.udckpt.process.restore;
 
-import org.udckpt.process.linux.LinuxError;
+import org.udckpt.linux.LinuxError;
 
 /**
  * Directories of files whose content the image holds: a launcher's session directory in /tmp is gone after a reboot, or when

@@ -1,8 +1,8 @@
 package org.udckpt.process.restore;
 
 import org.udckpt.layout.Layout;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.KernelObject;
 
 /** Makes event counters, timer and signal descriptors. */

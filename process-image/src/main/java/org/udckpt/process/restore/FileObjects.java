@@ -1,7 +1,7 @@
 package org.udckpt.process.restore;
 
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.KernelObject;
 
 /** Opens files again as they were open. */

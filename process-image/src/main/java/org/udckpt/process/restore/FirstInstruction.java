@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Proc;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Syscall;
 
 /**
  * The moment in which all of a restored job is there and nothing of it has run. A process has one tracer only: those that a debugger is to

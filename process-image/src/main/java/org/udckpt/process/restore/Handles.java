@@ -3,8 +3,8 @@ package org.udckpt.process.restore;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 
 /**
  * Which puppet holds which kernel object, under which temporary descriptor number. An object is made once; a second

@@ -1,10 +1,10 @@
 package org.udckpt.process.restore;
 
 import java.util.List;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.PidFd;
-import org.udckpt.process.linux.SocketMessage;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.PidFd;
+import org.udckpt.linux.SocketMessage;
+import org.udckpt.linux.Syscall;
 
 /** Gives a puppet descriptors of this process: over a socket pair that the puppet makes and of which this process takes one end (SCM_RIGHTS, unix(7)). */
 final class Handover {

@@ -2,10 +2,10 @@ package org.udckpt.process.restore;
 
 import java.util.HashSet;
 import java.util.Set;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.Folder;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject.OpenFile;

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Zombie;

@@ -2,8 +2,8 @@ package org.udckpt.process.restore;
 
 import java.util.Arrays;
 import java.util.List;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.KernelObject;
 
 /** Makes pipes and FIFOs with what was in them. */

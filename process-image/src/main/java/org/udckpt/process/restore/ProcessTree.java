@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Zombie;

@@ -2,9 +2,9 @@ package org.udckpt.process.restore;
 
 import java.io.IOException;
 import java.util.Map;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.PidFd;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.PidFd;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.MemorySource;

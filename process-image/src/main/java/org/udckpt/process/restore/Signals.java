@@ -5,7 +5,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 

@@ -3,8 +3,8 @@ package org.udckpt.process.restore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.udckpt.process.linux.Proc;
-import org.udckpt.process.linux.ProcessMemory;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.ProcessMemory;
 import org.udckpt.process.model.Region;
 
 /** The mappings of a stub before it is cleared, from /proc/PID/maps; above all the kernel's own: vDSO and its data. */

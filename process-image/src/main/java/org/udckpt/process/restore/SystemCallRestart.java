@@ -1,6 +1,6 @@
 package org.udckpt.process.restore;
 
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.Registers;
 
 /**

@@ -1,10 +1,10 @@
 package org.udckpt.process.restore;
 
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.TcpAddress;
-import org.udckpt.process.linux.TcpCalls;
-import org.udckpt.process.linux.TcpTable;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.TcpAddress;
+import org.udckpt.linux.TcpCalls;
+import org.udckpt.linux.TcpTable;
 import org.udckpt.process.model.TcpSocket;
 
 /**

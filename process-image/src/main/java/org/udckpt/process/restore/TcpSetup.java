@@ -1,8 +1,8 @@
 package org.udckpt.process.restore;
 
 import java.nio.charset.StandardCharsets;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.TcpCalls;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.TcpCalls;
 import org.udckpt.process.model.TcpOptions;
 import org.udckpt.process.model.TcpSocket;
 

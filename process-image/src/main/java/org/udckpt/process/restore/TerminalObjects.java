@@ -3,10 +3,10 @@ package org.udckpt.process.restore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.PidFd;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.PidFd;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.TerminalObject;
 import org.udckpt.process.model.TerminalObject.Terminal;
 import org.udckpt.process.model.TerminalObject.TerminalEnd;
@@ -63,11 +63,11 @@ final class TerminalObjects {
     }
 
     private static void unlock(Puppet maker, long master) {
-        maker.call("unlock a terminal", Syscall.IOCTL, master, org.udckpt.process.linux.Terminal.TIOCSPTLCK, maker.structure().i32(0).put());
+        maker.call("unlock a terminal", Syscall.IOCTL, master, org.udckpt.linux.Terminal.TIOCSPTLCK, maker.structure().i32(0).put());
     }
 
     private static long slave(Puppet puppet, long master, int flags) {
-        return puppet.call("open a terminal's other end", Syscall.IOCTL, master, org.udckpt.process.linux.Terminal.TIOCGPTPEER, flags | O_NOCTTY); // O_CLOEXEC would stay among the flags that F_GETFL shows
+        return puppet.call("open a terminal's other end", Syscall.IOCTL, master, org.udckpt.linux.Terminal.TIOCGPTPEER, flags | O_NOCTTY); // O_CLOEXEC would stay among the flags that F_GETFL shows
     }
 
     /** A slave whose master has gone. */
@@ -93,7 +93,7 @@ final class TerminalObjects {
         try (PidFd process = new PidFd(maker.hostPid())) {
             int here = process.duplicate((int) handles.in(maker, own.id()));
             int other = slave != null ? process.duplicate((int) handles.in(maker, slave.id()))
-                    : terminal.closed() ? org.udckpt.process.linux.Terminal.slave(here) : here; // never opened: the master can tell
+                    : terminal.closed() ? org.udckpt.linux.Terminal.slave(here) : here; // never opened: the master can tell
             try {
                 set(terminal, here, other);
             } finally {
@@ -106,12 +106,12 @@ final class TerminalObjects {
     }
 
     private static void set(Terminal terminal, int master, int slave) {
-        org.udckpt.process.linux.Terminal.window(master, terminal.window());
-        org.udckpt.process.linux.Terminal.putOutput(slave, terminal.output());
-        org.udckpt.process.linux.Terminal.modes(slave, terminal.modes());
-        org.udckpt.process.linux.Terminal.putInput(master, slave, terminal.input());
-        org.udckpt.process.linux.Terminal.packets(master, terminal.packets());
-        org.udckpt.process.linux.Terminal.lock(master, terminal.locked());
+        org.udckpt.linux.Terminal.window(master, terminal.window());
+        org.udckpt.linux.Terminal.putOutput(slave, terminal.output());
+        org.udckpt.linux.Terminal.modes(slave, terminal.modes());
+        org.udckpt.linux.Terminal.putInput(master, slave, terminal.input());
+        org.udckpt.linux.Terminal.packets(master, terminal.packets());
+        org.udckpt.linux.Terminal.lock(master, terminal.locked());
     }
 
     private void add(Puppet maker, TerminalEnd end, long fd) {
@@ -124,7 +124,7 @@ final class TerminalObjects {
         objects(Terminal.class).filter(terminal -> terminal.session() == leader.pid()).findFirst().ifPresent(terminal -> {
             Attributes.raiseLimits(leader);
             long own = slave(leader, master(leader, terminal), Syscall.O_RDWR);
-            leader.call("take a controlling terminal", Syscall.IOCTL, own, org.udckpt.process.linux.Terminal.TIOCSCTTY, 0);
+            leader.call("take a controlling terminal", Syscall.IOCTL, own, org.udckpt.linux.Terminal.TIOCSCTTY, 0);
             leader.call("close", Syscall.CLOSE, own);
         });
     }
@@ -133,7 +133,7 @@ final class TerminalObjects {
     void foreground(Puppet leader) {
         objects(Terminal.class).filter(terminal -> terminal.session() == leader.pid() && terminal.foreground() != 0).findFirst().ifPresent(terminal -> {
             long master = master(leader, terminal);
-            leader.call("foreground group of a terminal", Syscall.IOCTL, master, org.udckpt.process.linux.Terminal.TIOCSPGRP,
+            leader.call("foreground group of a terminal", Syscall.IOCTL, master, org.udckpt.linux.Terminal.TIOCSPGRP,
                     leader.structure().i32(terminal.foreground()).put());
         });
     }

@@ -2,8 +2,8 @@ package org.udckpt.process.restore;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.Privileges;
 import org.udckpt.process.model.ProcessState;

@@ -5,7 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 

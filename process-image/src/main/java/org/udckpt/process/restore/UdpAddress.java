@@ -1,7 +1,7 @@
 package org.udckpt.process.restore;
 
 import java.util.Arrays;
-import org.udckpt.process.linux.TcpAddress;
+import org.udckpt.linux.TcpAddress;
 import org.udckpt.process.model.PacketSocket.UdpSocket;
 
 /** struct sockaddr_in and sockaddr_in6 in other shapes (ip(7), ipv6(7)). */

@@ -1,6 +1,6 @@
 package org.udckpt.process.trace;
 
-import org.udckpt.process.linux.LinuxError;
+import org.udckpt.linux.LinuxError;
 
 /**
  * Makes system calls in one stopped thread: registers are set to a {@code syscall} instruction of the target, and two

@@ -2,7 +2,7 @@ package org.udckpt.process.trace;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.udckpt.process.linux.Cpuid;
+import org.udckpt.linux.Cpuid;
 import org.udckpt.process.model.VectorLayout;
 
 /** How this machine lays out XSAVE areas. */

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
 
 /** A process that is killed while it is captured is a reason to try again, whichever of its files in /proc tells of it. */
 @Timeout(240)

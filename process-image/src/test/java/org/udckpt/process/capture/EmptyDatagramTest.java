@@ -3,10 +3,10 @@ package org.udckpt.process.capture;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
 import org.junit.jupiter.api.Test;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.PacketCalls;
-import org.udckpt.process.linux.Syscall;
-import org.udckpt.process.linux.TcpCalls;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.PacketCalls;
+import org.udckpt.linux.Syscall;
+import org.udckpt.linux.TcpCalls;
 
 /** A datagram without a byte that is the next to be read is seen by each look; the kernel marks it at the first. */
 class EmptyDatagramTest {

@@ -8,11 +8,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.PidFd;
-import org.udckpt.process.linux.Proc;
-import org.udckpt.process.linux.Scratch;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.PidFd;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 
 /**
  * A program under test, with the library preloaded, in a scratch directory of its own. It is an orphan that this JVM
@@ -131,7 +131,7 @@ final class Target implements AutoCloseable {
         List<Integer> found = new ArrayList<>();
         for (int one : Proc.numbers("/proc")) {
             try {
-                if (program.toString().equals(org.udckpt.process.linux.Files.readLink("/proc/" + one + "/exe"))) {
+                if (program.toString().equals(org.udckpt.linux.Files.readLink("/proc/" + one + "/exe"))) {
                     found.add(one);
                 }
             } catch (LinuxError gone) {

@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Proc;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 
 /** kill -9 of an agent in the middle of captures: the job runs on, unhurt, with its own signal masks, and no snapshot is left. */
 @Timeout(900)

@@ -139,7 +139,7 @@ final class FeatureCase {
 
     private static String descriptors(int pid) {
         try (Stream<Path> files = Files.list(Path.of("/proc/" + pid + "/fd"))) {
-            return files.map(f -> f.getFileName() + "=" + org.udckpt.process.linux.Files.readLink(f.toString())).sorted().toList().toString();
+            return files.map(f -> f.getFileName() + "=" + org.udckpt.linux.Files.readLink(f.toString())).sorted().toList().toString();
         } catch (IOException e) {
             return e.toString();
         }

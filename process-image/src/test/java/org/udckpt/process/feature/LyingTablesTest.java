@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.process.check.BrokenTable;
 import org.udckpt.process.check.ImageCheck;
 import org.udckpt.process.files.FilesChanged;
-import org.udckpt.process.linux.LinuxError;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.process.restore.RestoreException;
 import org.udckpt.process.trace.TraceeGone;
 

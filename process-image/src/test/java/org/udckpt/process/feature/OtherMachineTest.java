@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.udckpt.process.linux.ProcessMemory;
+import org.udckpt.linux.ProcessMemory;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.ThreadState;

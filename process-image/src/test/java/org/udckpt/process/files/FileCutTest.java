@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobFile.Cut;
 
@@ -39,9 +39,9 @@ class FileCutTest {
     @BeforeEach
     void withoutReflinks() throws IOException {
         Path file = file("probe", 10);
-        int fd = org.udckpt.process.linux.Files.open(file.toString(), Syscall.O_RDONLY);
+        int fd = org.udckpt.linux.Files.open(file.toString(), Syscall.O_RDONLY);
         int clone = FileCopies.tryClone(fd, file.toString());
-        org.udckpt.process.linux.Files.close(fd);
+        org.udckpt.linux.Files.close(fd);
         Files.delete(file);
         assumeTrue(clone < 0, "the temporary directory is on a file system with reflinks");
     }
@@ -112,9 +112,9 @@ class FileCutTest {
         Path file = file("trajectory", 6 << 20);
         FileRequest request = SavedFiles.named(3 << 20);
         Prefixes before = new Prefixes(request);
-        int opened = org.udckpt.process.linux.Files.open(file.toString(), Syscall.O_RDWR);
+        int opened = org.udckpt.linux.Files.open(file.toString(), Syscall.O_RDWR);
         before.consider("/proc/self/fd/" + opened);
-        org.udckpt.process.linux.Files.close(opened);
+        org.udckpt.linux.Files.close(opened);
         append(file, "written between the look and the stop");
         byte[] then = Files.readAllBytes(file);
         SavedFiles saved = SavedFiles.of(request, before, SavedFiles.open(file, Syscall.O_RDWR), () -> {
@@ -147,7 +147,7 @@ class FileCutTest {
     @Test
     void refusedByName() throws Exception {
         Path mapped = file("mapped", BIG);
-        long inode = org.udckpt.process.linux.Files.stat(mapped.toString()).inode();
+        long inode = org.udckpt.linux.Files.stat(mapped.toString()).inode();
         FileRequest little = SavedFiles.named(LITTLE);
         refused("mapped shared", () -> SavedFiles.of(little, cut -> assertTrue(cut.mapped(mapped.toString(), inode, 100)), () -> { }));
         FileRequest limited = new FileRequest(List.of(PathPattern.of(directory.toString())), List.of(), List.of(), java.util.Set.of(), 0, BIG - 1, new HotFiles());

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile.Cut;
 
 /** On file systems with reflinks (in a file, through a loop device) a large file is cloned in the stop, and may be written on at once. */
@@ -40,7 +40,7 @@ class ReflinkTest {
             byte[] then = new byte[BIG];
             new Random(4).nextBytes(then);
             Files.write(file, then);
-            long inode = org.udckpt.process.linux.Files.stat(file.toString()).inode();
+            long inode = org.udckpt.linux.Files.stat(file.toString()).inode();
             SavedFiles saved = SavedFiles.of(SavedFiles.named(1000), SavedFiles.open(file, Syscall.O_RDWR).andThen(cut -> assertTrue(cut.mapped(file.toString(), inode, 100))), () -> {
                 try (RandomAccessFile writer = new RandomAccessFile(file.toFile(), "rw")) {
                     writer.seek(5_000_000);

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.udckpt.process.check.ImageCheck;
-import org.udckpt.process.linux.Files;
+import org.udckpt.linux.Files;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;

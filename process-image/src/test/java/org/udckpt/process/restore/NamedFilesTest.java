@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject.OpenFile;
@@ -33,7 +33,7 @@ class NamedFilesTest {
         directory = directory.toRealPath();
         log = Files.writeString(Files.createDirectory(directory.resolve("workers")).resolve("log"), "then");
         victim = Files.writeString(directory.resolve("victim"), "precious");
-        var stat = org.udckpt.process.linux.Files.stat(log.toString());
+        var stat = org.udckpt.linux.Files.stat(log.toString());
         opened = new OpenFile(1, log.toString(), Syscall.O_WRONLY, SIZE, SIZE, 0644, stat.device(), stat.inode(), stat.modified(), 0);
         Files.writeString(log, "then and later");
     }

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.udckpt.process.linux.PidFd;
-import org.udckpt.process.linux.SocketMessage;
+import org.udckpt.linux.PidFd;
+import org.udckpt.linux.SocketMessage;
 
 /** The shepherd's protocol, and that ranks outlive their agent. The ranks are small shell scripts. */
 @Timeout(180)
@@ -157,11 +157,11 @@ class ShepherdTest {
         try (TestShepherd shepherd = TestShepherd.start(directory, List.of(), "--restore", "0")) {
             shepherd.spawn(0, "", List.of("sh", "-c", "sleep 0.5; setsid sh -c 'sleep 1; touch " + late + "' & wait"));
             int socket = agentEnd(shepherd);
-            int pipe = org.udckpt.process.linux.Files.open("/dev/null", 0);
+            int pipe = org.udckpt.linux.Files.open("/dev/null", 0);
             hold(socket, pipe);
-            org.udckpt.process.linux.Files.close(pipe);
+            org.udckpt.linux.Files.close(pipe);
             Thread.sleep(700);
-            org.udckpt.process.linux.Files.close(socket);
+            org.udckpt.linux.Files.close(socket);
             assertEquals(1, shepherd.abandon(), shepherd.output());
             assertTrue(shepherd.output().contains("while memory was still being read from the checkpoint: the job ends; restart it again"), shepherd.output());
             Thread.sleep(600);
@@ -176,7 +176,7 @@ class ShepherdTest {
             int socket = agentEnd(shepherd);
             hold(socket, 0);
             SocketMessage.send(socket, request(3 /* RELEASE */), List.of(), "release");
-            org.udckpt.process.linux.Files.close(socket);
+            org.udckpt.linux.Files.close(socket);
             assertEquals(3, shepherd.abandon(), shepherd.output());
             assertTrue(shepherd.output().contains("the ranks go on"), shepherd.output());
         }

@@ -17,9 +17,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.ProcessMemory;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.ProcessMemory;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.trace.ElfSymbols;
 

@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Syscall;
-import org.udckpt.process.linux.TransferBuffer;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
+import org.udckpt.linux.TransferBuffer;
 
 /**
  * Hears what the processes wait for and do to their memory: one thread for the events, which must never wait for a page, and a few that

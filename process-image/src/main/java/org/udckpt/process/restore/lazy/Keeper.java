@@ -3,9 +3,9 @@ package org.udckpt.process.restore.lazy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.SocketMessage;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.SocketMessage;
 
 /**
  * The agent's end of the shepherd's {@code lazy} socket (docs/interfaces.md). The shepherd holds every context too, and ends the

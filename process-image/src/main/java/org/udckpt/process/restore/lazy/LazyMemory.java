@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import org.udckpt.process.linux.TransferBuffer;
+import org.udckpt.linux.TransferBuffer;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.Region;
 

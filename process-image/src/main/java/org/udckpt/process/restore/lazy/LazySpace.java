@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.MappingFlags;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.MappingFlags;
 import org.udckpt.process.model.MemorySource;
 
 /**

@@ -2,7 +2,7 @@ package org.udckpt.process.restore.lazy;
 
 import java.util.Map;
 import java.util.TreeMap;
-import org.udckpt.process.linux.TransferBuffer;
+import org.udckpt.linux.TransferBuffer;
 
 /**
  * Which pages of an address space have contents in the image that are not in memory yet. What is missing there and not in here

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.udckpt.process.linux.TransferBuffer;
+import org.udckpt.linux.TransferBuffer;
 
 /**
  * Fetches what nobody has asked for yet: run after run of each process in turn, which is about the order in which the image was written, so

@@ -1,9 +1,9 @@
 package org.udckpt.process.restore.lazy;
 
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Scratch;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 
 /** Whether this process may fill the memory of a job while the job runs. */
 public final class Support {

@@ -3,10 +3,10 @@ package org.udckpt.process.restore.lazy;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
-import org.udckpt.process.linux.Files;
-import org.udckpt.process.linux.LinuxError;
-import org.udckpt.process.linux.Scratch;
-import org.udckpt.process.linux.Syscall;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 
 /**
  * A userfaultfd(2) context of another process's memory, held here by a descriptor of this process: pages that are missing in

@@ -1,4 +1,4 @@
-package org.udckpt.process.linux;
+package org.udckpt.linux;
 
 /** The resource limits of another process (setrlimit(2)); prlimit(2) wants CAP_SYS_RESOURCE for those of another user's. */
 public final class Limits {

@@ -1,4 +1,4 @@
-package org.udckpt.process.linux;
+package org.udckpt.linux;
 
 import java.util.ArrayList;
 import java.util.List;

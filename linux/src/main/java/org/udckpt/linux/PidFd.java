@@ -1,4 +1,4 @@
-package org.udckpt.process.linux;
+package org.udckpt.linux;
 
 /** A handle of a process that is never another one's (pidfd_open(2), Linux 5.3). Close it. */
 public final class PidFd implements AutoCloseable {

@@ -1,4 +1,4 @@
-package org.udckpt.process.linux;
+package org.udckpt.linux;
 
 /** An exclusive lock on a directory (flock(2)), which nothing has to be written for. The kernel takes it back when this process ends. */
 public final class DirectoryLock implements AutoCloseable {

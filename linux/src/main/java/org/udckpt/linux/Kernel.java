@@ -1,4 +1,4 @@
-package org.udckpt.process.linux;
+package org.udckpt.linux;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

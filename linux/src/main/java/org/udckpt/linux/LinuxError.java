@@ -1,4 +1,4 @@
-package org.udckpt.process.linux;
+package org.udckpt.linux;
 
 /** A system call failed. The message names the call, what it was for, and the error. */
 public final class LinuxError extends RuntimeException {

@@ -1,4 +1,4 @@
-package org.udckpt.process.linux;
+package org.udckpt.linux;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,4 +1,4 @@
-package org.udckpt.process.linux;
+package org.udckpt.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
