@@ -47,6 +47,27 @@ test_counted() {
     test_class "$module" "$phase" "$class" "-D$property=$count" "${seed[@]}"
 }
 
+# test_attacks [--tries N] [--class C]: what another user of the host does, often (docs/testing.md)
+test_attacks() {
+    local tries=1000 class='*AttackTest' log
+    while [ $# -gt 0 ]; do
+        case ${1-},${2-} in
+            --tries,[1-9]*) tries=$2 ;;
+            --class,[A-Z]*) class=$2 ;;
+            *) die 64 "usage: ./udckpt test attacks [--tries N] [--class NAME]" ;;
+        esac
+        shift 2
+    done
+    [ "$(id -u)" = 0 ] || die 77 "only root can run the owner and the attacker of a job as two ordinary users: run it as root"
+    log=$(mktemp /tmp/udckpt-attacks.XXXXXX)
+    test_class job verify "$class" "-Dudckpt.attack.tries=$tries" "-Dudckpt.test.timeout=60 m" >"$log" 2>&1 || {
+        cat "$log" >&2
+        die 1 "an attack won, or could not be tried: see above, and $log"
+    }
+    grep '^attack: ' "$log" | sort
+    rm -f "$log"
+}
+
 # test_hosts [--seed S] [--count N] [--jobs J] [--kinds A,B]
 test_hosts() {
     local properties=(-Dudckpt.host.faults=100)
