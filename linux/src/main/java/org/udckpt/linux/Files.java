@@ -16,6 +16,11 @@ public final class Files {
         public int type() {
             return mode & TYPE;
         }
+
+        /** Whether it is of the same file. */
+        public boolean isSame(Stat other) {
+            return device == other.device && inode == other.inode;
+        }
     }
 
     private static final int AT_FDCWD = -100, O_NOCTTY = 0400;
@@ -44,6 +49,36 @@ public final class Files {
         }
         LinuxError.check(n, "readlink " + path);
         return new String(data.asSlice(0, n).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
+    }
+
+    /** The target of a symbolic link that is open (O_PATH and O_NOFOLLOW). */
+    static String readLink(int link) {
+        MemorySegment data = Scratch.data();
+        long n = LinuxError.check(Syscall.call(Syscall.READLINKAT, link, Scratch.string(""), data.address(), 4096), "readlink of descriptor " + link);
+        return new String(data.asSlice(0, n).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Opens the file of a descriptor a second time, with other flags: by /proc/self/fd, so that whoever has renamed it or put another one in its place changes nothing.
+     *
+     * @throws LinuxError also when what is opened is another file: /proc is not the kernel's
+     */
+    public static int reopen(int fd, int flags) {
+        int again = open(ofDescriptor(fd), flags);
+        try {
+            if (!stat(again).isSame(stat(fd))) {
+                throw new LinuxError("open " + ofDescriptor(fd) + ": it is another file", LinuxError.EBADF);
+            }
+            return again;
+        } catch (RuntimeException | Error e) {
+            close(again);
+            throw e;
+        }
+    }
+
+    /** The name by which this process can open the file of a descriptor again, whatever has become of its own name. */
+    public static String ofDescriptor(int fd) {
+        return "/proc/self/fd/" + fd;
     }
 
     /** Follows links, also the magic ones of /proc/PID/fd. */

@@ -11,12 +11,21 @@ import java.util.List;
 
 /**
  * An open directory, and what can be done with names in it. It was reached without following a symbolic link (openat2(2),
- * RESOLVE_NO_SYMLINKS), and no call here follows one: whoever can write to a directory above cannot send these calls elsewhere.
+ * RESOLVE_NO_SYMLINKS), or only such as nobody else could have put there ({@link #reach}), and no call here follows one or leaves
+ * the directory: whoever can write to it, or to one above, cannot send these calls elsewhere.
+ *
+ * <p>What is done in a directory that others may write to is done through one of these, opened once: a path that is used twice may
+ * lead to two files.
  */
 public final class Folder implements AutoCloseable {
     private static final int AT_FDCWD = -100, AT_SYMLINK_NOFOLLOW = 0x100, AT_SYMLINK_FOLLOW = 0x400, AT_REMOVEDIR = 0x200;
     private static final int RENAME_NOREPLACE = 1;
-    private static final long RESOLVE_NO_MAGICLINKS = 2, RESOLVE_NO_SYMLINKS = 4;
+    private static final long RESOLVE_NO_XDEV = 1, RESOLVE_NO_MAGICLINKS = 2, RESOLVE_NO_SYMLINKS = 4, RESOLVE_BENEATH = 8;
+    private static final int NO_TERMINAL = 0400; // O_NOCTTY
+    private static final int MADE = Syscall.O_CREAT | Syscall.O_EXCL;
+    private static final int OTHERS = 077;
+    /** A tree that is deeper is nobody's who wants it removed: each level takes a descriptor. */
+    private static final int DEEPEST = 100;
     private static final long PATHS = 8192; // in Scratch.data, where a second path goes
 
     private final String path;
@@ -50,16 +59,70 @@ public final class Folder implements AutoCloseable {
         }
     }
 
+    /**
+     * Opens a directory that a user has named, absolutely, and checks it and each directory above it. Symbolic links on the way are followed, unless others could have put them there.
+     *
+     * @throws UntrustedPath naming what is not to be trusted
+     */
+    public static Folder reach(String path, Trust trust) {
+        int way = TrustedWalk.open(path, trust);
+        try {
+            return new Folder(path, (int) LinuxError.check(tryOpen(way, ".", 0), "open " + path));
+        } finally {
+            Files.close(way);
+        }
+    }
+
     /** The directory {@code name} in this one. */
     public Folder sub(String name) {
-        return new Folder(below(name), (int) LinuxError.check(tryOpen(fd, name), "open " + below(name)));
+        return sub(name, 0);
+    }
+
+    private Folder sub(String name, long resolve) {
+        return new Folder(below(name), (int) LinuxError.check(tryOpen(fd, name, RESOLVE_BENEATH | resolve), "open " + below(name)));
+    }
+
+    /**
+     * Makes a directory that only this user can enter, whatever the umask, and opens it.
+     *
+     * @throws LinuxError    EEXIST when the name is taken
+     * @throws UntrustedPath when somebody has exchanged it in the same moment
+     */
+    public Folder makeSub(String name) {
+        makeDirectory(name, 0700);
+        Folder made = sub(name);
+        try {
+            made.requireOwn();
+            LinuxError.check(Syscall.call(Syscall.FCHMOD, made.fd, 0700), "chmod " + made.path);
+            return made;
+        } catch (RuntimeException | Error e) {
+            made.close();
+            throw e;
+        }
+    }
+
+    /** @throws UntrustedPath unless it is this user's (or root's), and nobody else can enter it or write to it */
+    public void requireOwn() {
+        Files.Stat stat = stat();
+        if (!User.isTrusted(stat.uid()) || (stat.mode() & OTHERS) != 0) {
+            throw new UntrustedPath("directory " + path + " belongs to user " + stat.uid() + ", with mode " + Integer.toOctalString(stat.mode() & 07777)
+                    + ": it is not one that only you can use; move it away, or name another directory");
+        }
     }
 
     private static long tryOpen(int directory, String path) {
+        return tryOpen(directory, path, 0);
+    }
+
+    private static long tryOpen(int directory, String path, long resolve) {
+        return tryOpen(directory, path, Syscall.O_RDONLY | Syscall.O_DIRECTORY, 0, resolve);
+    }
+
+    private static long tryOpen(int directory, String path, int flags, int mode, long resolve) {
         MemorySegment how = Scratch.data().asSlice(0, 24); // struct open_how
-        how.set(JAVA_LONG, 0, Syscall.O_RDONLY | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC);
-        how.set(JAVA_LONG, 8, 0);
-        how.set(JAVA_LONG, 16, RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS);
+        how.set(JAVA_LONG, 0, flags | Syscall.O_CLOEXEC);
+        how.set(JAVA_LONG, 8, mode);
+        how.set(JAVA_LONG, 16, RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | resolve);
         return Syscall.call(Syscall.OPENAT2, directory, Scratch.string(path), how.address(), how.byteSize());
     }
 
@@ -98,6 +161,43 @@ public final class Folder implements AutoCloseable {
         return Syscall.call(Syscall.OPENAT, fd, Scratch.string(name), flags | Syscall.O_NOFOLLOW | Syscall.O_NONBLOCK | Syscall.O_CLOEXEC, 0600);
     }
 
+    /**
+     * Makes a file that is not there yet, for its owner only, whatever the umask.
+     *
+     * @param flags O_RDWR, O_WRONLY, ...
+     * @throws LinuxError EEXIST when the name is taken
+     */
+    public int create(String name, int flags) {
+        int file = (int) LinuxError.check(tryOpen(fd, name, flags | MADE | Syscall.O_NOFOLLOW, 0600, RESOLVE_BENEATH), "make " + below(name));
+        if ((Files.stat(file).mode() & 0777) != 0600) {
+            LinuxError.check(Syscall.call(Syscall.FCHMOD, file, 0600), "chmod " + below(name));
+        }
+        return file;
+    }
+
+    /**
+     * Opens a regular file. Neither waits for a FIFO nor touches a device.
+     *
+     * @throws LinuxError    ENOENT when it is not there
+     * @throws UntrustedPath when it is something else, as a symbolic link
+     */
+    public int openRegular(String name, int flags) {
+        long opened = tryOpen(fd, name, flags | Syscall.O_NOFOLLOW | Syscall.O_NONBLOCK | NO_TERMINAL, 0, RESOLVE_BENEATH);
+        if (opened == -LinuxError.ELOOP || opened == -LinuxError.ENXIO || opened == -LinuxError.ENODEV) { // a link; a socket or FIFO; a device
+            throw notRegular(name);
+        }
+        int file = (int) LinuxError.check(opened, "open " + below(name));
+        if (Files.stat(file).type() != Files.Stat.REGULAR) {
+            Files.close(file);
+            throw notRegular(name);
+        }
+        return file;
+    }
+
+    private UntrustedPath notRegular(String name) {
+        return new UntrustedPath(below(name) + " is not a regular file; remove it");
+    }
+
     /** A file without a name, or {@code -errno}; EOPNOTSUPP, EISDIR: this file system has none. */
     public long tryNameless() {
         return Syscall.call(Syscall.OPENAT, fd, Scratch.string("."), Syscall.O_RDWR | Syscall.O_TMPFILE | Syscall.O_CLOEXEC, 0600);
@@ -134,6 +234,45 @@ public final class Folder implements AutoCloseable {
 
     public void unlink(String name) {
         LinuxError.check(Syscall.call(Syscall.UNLINKAT, fd, Scratch.string(name), 0), "remove " + below(name));
+    }
+
+    /**
+     * Removes a name and all that is below it. What a symbolic link leads to stays, and so does what is mounted there.
+     *
+     * @throws LinuxError EXDEV naming where another file system begins
+     */
+    public void removeTree(String name) {
+        removeTree(name, DEEPEST);
+    }
+
+    private void removeTree(String name, int deeper) {
+        Files.Stat stat = stat(name);
+        if (stat == null) {
+            return; // somebody else was first
+        }
+        if (stat.type() != Files.Stat.DIRECTORY) {
+            unlink(name);
+            return;
+        }
+        if (deeper == 0) {
+            throw new LinuxError("remove " + below(name) + ": more than " + DEEPEST + " directories in each other", LinuxError.ELOOP);
+        }
+        try (Folder sub = sub(name, RESOLVE_NO_XDEV)) {
+            for (String below : sub.names()) {
+                sub.removeTree(below, deeper - 1);
+            }
+        }
+        removeDirectory(name);
+    }
+
+    /** {@code to} becomes the name of {@code from}, in one step, whether there was one before or not. */
+    public void replace(String from, String to) {
+        LinuxError.check(Syscall.call(Syscall.RENAMEAT2, fd, Scratch.string(from), fd, second(to), 0), "rename " + below(from) + " to " + to);
+    }
+
+    /** Makes its names durable. */
+    public void sync() {
+        LinuxError.check(Syscall.call(Syscall.FSYNC, fd), "fsync " + path);
     }
 
     /** False: {@code to} exists. Nothing is ever replaced. */

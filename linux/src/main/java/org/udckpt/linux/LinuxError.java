@@ -2,7 +2,7 @@ package org.udckpt.linux;
 
 /** A system call failed. The message names the call, what it was for, and the error. */
 public final class LinuxError extends RuntimeException {
-    public static final int EPERM = 1, ENOENT = 2, ESRCH = 3, EINTR = 4, EIO = 5, EBADF = 9, ECHILD = 10, EAGAIN = 11, ENOMEM = 12,
+    public static final int EPERM = 1, ENOENT = 2, ESRCH = 3, EINTR = 4, EIO = 5, ENXIO = 6, EBADF = 9, ECHILD = 10, EAGAIN = 11, ENOMEM = 12,
             EACCES = 13, EFAULT = 14, EEXIST = 17, EXDEV = 18, ENODEV = 19, ENOTDIR = 20, EISDIR = 21, EINVAL = 22, ENOTTY = 25, ENOSPC = 28, ENOSYS = 38,
             EPIPE = 32, ELOOP = 40,
             ENODATA = 61, EOPNOTSUPP = 95, ECONNRESET = 104, ETIMEDOUT = 110, EDQUOT = 122;
@@ -43,6 +43,7 @@ public final class LinuxError extends RuntimeException {
         n[ESRCH] = "ESRCH (no such process)";
         n[EINTR] = "EINTR (interrupted)";
         n[EIO] = "EIO (input/output error)";
+        n[ENXIO] = "ENXIO (nobody at the other end)";
         n[EBADF] = "EBADF (bad descriptor)";
         n[ECHILD] = "ECHILD (no such child)";
         n[EAGAIN] = "EAGAIN (try again)";

@@ -1,7 +1,6 @@
 package org.udckpt.process.files;
 
 import org.udckpt.linux.Files;
-import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
 
 /** One name that changes: what is there is put aside, and what the checkpoint has comes in its place. Nothing is overwritten. */
@@ -73,26 +72,8 @@ abstract class Step {
 
     final void removeKept() {
         if (kept != null) {
-            remove(place.folder(), kept, place.folder().stat().device());
+            place.folder().removeTree(kept);
             kept = null;
-        }
-    }
-
-    private static void remove(Folder folder, String name, long device) {
-        Files.Stat stat = folder.stat(name);
-        if (stat == null) {
-            return; // somebody else was first
-        }
-        if (stat.device() != device) {
-            throw new FilesChanged(folder.below(name) + " is on another file system");
-        }
-        if (stat.type() == Files.Stat.DIRECTORY) {
-            try (Folder sub = folder.sub(name)) {
-                sub.names().forEach(below -> remove(sub, below, device));
-            }
-            folder.removeDirectory(name);
-        } else {
-            folder.unlink(name);
         }
     }
 

@@ -1,0 +1,35 @@
+package org.udckpt.linux;
+
+/** Who may own a directory that is opened, and each directory above it, and who may write to them. */
+public enum Trust {
+    /** Nobody asks: for who only reads what is sealed. */
+    ANY,
+    /** This user or root, and nobody else writes, unless the directory is sticky: as sshd(8) asks with StrictModes. */
+    OWN,
+    /** Also other users and groups, but not everybody: a group's directory, which was allowed by name. */
+    GROUP;
+
+    private static final int STICKY = 01000, GROUP_WRITES = 020, OTHERS_WRITE = 002;
+
+    /** @throws UntrustedPath where the directory is not so */
+    void check(String path, Files.Stat stat) {
+        if (this == ANY || isSafe(stat)) {
+            return;
+        }
+        if (this == OWN && !User.isTrusted(stat.uid())) {
+            throw new UntrustedPath("directory " + path + " belongs to user " + stat.uid() + ", who could exchange what is in it; name a directory of your own, or allow a group's with --shared-dir");
+        }
+        if ((stat.mode() & STICKY) == 0 && (stat.mode() & OTHERS_WRITE) != 0) {
+            throw new UntrustedPath("directory " + path + " can be written by everybody (mode " + Integer.toOctalString(stat.mode() & 07777)
+                    + ") and is not sticky, so that others could exchange what is in it; take that away (chmod o-w " + path + "), or name another directory");
+        }
+        if (this == OWN) {
+            throw new UntrustedPath("directory " + path + " can be written by its group (mode " + Integer.toOctalString(stat.mode() & 07777)
+                    + ") and is not sticky, so that others could exchange what is in it; take that away (chmod g-w " + path + "), name another directory, or allow it with --shared-dir");
+        }
+    }
+
+    private static boolean isSafe(Files.Stat stat) {
+        return User.isTrusted(stat.uid()) && ((stat.mode() & STICKY) != 0 || (stat.mode() & (GROUP_WRITES | OTHERS_WRITE)) == 0);
+    }
+}
