@@ -23,6 +23,14 @@ public record Region(int pid, long start, long end, String permissions, long fil
         return path.startsWith("[v");
     }
 
+    /**
+     * Empty in children (MADV_WIPEONFORK), or whenever the kernel wants the memory (MAP_DROPPABLE): generators of random numbers know by it that their state is
+     * somebody else's too. A restart is a fork to them, so it comes back empty, and is not in the image.
+     */
+    public boolean wiped() {
+        return (" " + vmFlags + " ").contains(" wf ");
+    }
+
     public long size() {
         return end - start;
     }

@@ -20,7 +20,7 @@ import org.udckpt.process.model.ThreadState;
 final class AddressSpace {
     private static final int MAP_SHARED = 1, MAP_PRIVATE = 2, MAP_ANONYMOUS = 0x20, MAP_GROWSDOWN = 0x100, MAP_NORESERVE = 0x4000,
             MAP_FIXED_NOREPLACE = 0x100000;
-    private static final int MAP_HUGETLB = 0x40000;
+    private static final int MAP_HUGETLB = 0x40000, MAP_DROPPABLE = 8;
     /** What /proc/PID/maps calls private memory of MAP_HUGETLB. */
     static final String HUGE_PAGES = "/anon_hugepage";
     /** smaps' VmFlags and the madvise(2) that sets them. */
@@ -201,7 +201,8 @@ final class AddressSpace {
 
     private static int flags(Region region, long fd) {
         String vm = " " + region.vmFlags() + " ";
-        return MAP_FIXED_NOREPLACE | (region.shared() ? MAP_SHARED : MAP_PRIVATE) | (fd < 0 ? MAP_ANONYMOUS : 0)
+        int type = region.shared() ? MAP_SHARED : vm.contains(" dp ") && Droppable.KNOWN ? MAP_DROPPABLE : MAP_PRIVATE;
+        return MAP_FIXED_NOREPLACE | type | (fd < 0 ? MAP_ANONYMOUS : 0)
                 | (region.path().equals(HUGE_PAGES) ? MAP_HUGETLB : 0) | (vm.contains(" gd ") ? MAP_GROWSDOWN : 0) | (vm.contains(" nr ") ? MAP_NORESERVE : 0);
     }
 
@@ -221,5 +222,15 @@ final class AddressSpace {
         map.i64(auxv).i32(process.auxv().length).i32((int) exe);
         puppet.call("PR_SET_MM_MAP", Syscall.PRCTL, 35, 14, map.put(), map.size(), 0);
         puppet.call("close", Syscall.CLOSE, exe);
+    }
+
+    /** Whether this kernel has memory that it may drop (mmap(2), MAP_DROPPABLE; Linux 6.11). Where it has not, such memory is only wiped in children, and as empty. */
+    private static final class Droppable {
+        static final boolean KNOWN = known();
+
+        private static boolean known() {
+            long at = Syscall.call(Syscall.MMAP, 0, 4096, 3, MAP_DROPPABLE | MAP_ANONYMOUS, -1, 0);
+            return at > 0 && LinuxError.check(Syscall.call(Syscall.MUNMAP, at, 4096), "munmap") == 0;
+        }
     }
 }

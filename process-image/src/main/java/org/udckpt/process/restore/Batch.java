@@ -10,35 +10,19 @@ import java.util.function.LongPredicate;
 import java.util.function.Supplier;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.trace.CallLoop;
 
 /**
- * System calls that a puppet makes one after the other: its scratch holds the list and receives the results, and a few
- * instructions behind it go through them. An injected call costs two stops and four switches between processes; a batch costs
+ * System calls that a puppet makes one after the other: its scratch holds the list and receives the results, and
+ * {@link CallLoop} behind it goes through them. An injected call costs two stops and four switches between processes; a batch costs
  * one stop, however many calls it has. So all calls are made, also behind one that fails. Not when the job's handler of SIGTRAP is
  * there, or a SIGTRAP waits: the trap at the end would take it (force_sig, kernel/signal.c).
  */
 final class Batch {
-    /** Number, six arguments, result. */
-    private static final int ENTRY = 64, RESULT = 56;
+    private static final int ENTRY = CallLoop.ENTRY, RESULT = CallLoop.RESULT;
     private static final int MOST = Puppet.SCRATCH_BYTES / 2 / ENTRY;
     /** Arguments in memory: the other half of the scratch. */
     private static final int DATA = MOST * ENTRY, DATA_END = Puppet.SCRATCH_BYTES;
-
-    /** RBX: the first entry, R12: how many there are. It ends with a trap, which the tracer hears. */
-    static final byte[] CODE = {
-        0x48, (byte) 0x8b, 0x03,              // next: mov rax, [rbx]
-        0x48, (byte) 0x8b, 0x7b, 0x08,        // mov rdi, [rbx + 8]
-        0x48, (byte) 0x8b, 0x73, 0x10,        // mov rsi, [rbx + 16]
-        0x48, (byte) 0x8b, 0x53, 0x18,        // mov rdx, [rbx + 24]
-        0x4c, (byte) 0x8b, 0x53, 0x20,        // mov r10, [rbx + 32]
-        0x4c, (byte) 0x8b, 0x43, 0x28,        // mov r8, [rbx + 40]
-        0x4c, (byte) 0x8b, 0x4b, 0x30,        // mov r9, [rbx + 48]
-        0x0f, 0x05,                           // syscall
-        0x48, (byte) 0x89, 0x43, RESULT,      // mov [rbx + 56], rax
-        0x48, (byte) 0x83, (byte) 0xc3, ENTRY, // add rbx, 64
-        0x49, (byte) 0xff, (byte) 0xcc,       // dec r12
-        0x75, (byte) 0xd6,                    // jnz next
-        (byte) 0xcc};                         // int3
 
     private record Call(Supplier<String> what, LongPredicate allowed) {}
 

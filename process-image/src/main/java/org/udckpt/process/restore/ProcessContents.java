@@ -26,9 +26,9 @@ final class ProcessContents implements MemorySource {
         return ranges;
     }
 
-    /** Without what the image holds of the kernel's own pages (the vDSO's code). */
+    /** Without what the image holds of the kernel's own pages (the vDSO's code), and what images of older versions hold of memory that begins empty. */
     static ProcessContents own(MemorySource image, List<Region> regions) {
-        return new ProcessContents(image, regions.stream().filter(Region::kernelOwned).toList());
+        return new ProcessContents(image, regions.stream().filter(region -> region.kernelOwned() || region.wiped()).toList());
     }
 
     private static long[] without(long[] extents, Region region) {

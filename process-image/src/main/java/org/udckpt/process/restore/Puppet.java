@@ -9,6 +9,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.PidFd;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.trace.CallLoop;
 import org.udckpt.process.trace.Injector;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.Registers;
@@ -22,7 +23,7 @@ import org.udckpt.process.trace.WaitStatus;
 final class Puppet implements AutoCloseable {
     static final int OPTIONS = Ptrace.O_TRACESYSGOOD | Ptrace.O_TRACEFORK | Ptrace.O_TRACEVFORK | Ptrace.O_TRACECLONE | Ptrace.O_EXITKILL;
     static final int SCRATCH_BYTES = 1 << 16;
-    /** Behind the scratch: {@link Batch#CODE}. */
+    /** Behind the scratch: {@link CallLoop}. */
     static final int CODE_BYTES = 4096;
     private static final int CLONE_ARGS_BYTES = 88;
 
@@ -57,7 +58,7 @@ final class Puppet implements AutoCloseable {
         int anonymous = 0x100022; /* MAP_FIXED_NOREPLACE | MAP_ANONYMOUS | MAP_PRIVATE */
         puppet.scratch = puppet.call("map scratch memory", Syscall.MMAP, scratch, SCRATCH_BYTES, 3, anonymous, -1, 0);
         long code = puppet.call("map code", Syscall.MMAP, scratch + SCRATCH_BYTES, CODE_BYTES, 5, anonymous, -1, 0);
-        puppet.memory.writeBytes(code, Batch.CODE);
+        puppet.memory.writeBytes(code, CallLoop.code());
         puppet.forgetOwnThread();
         return puppet;
     }

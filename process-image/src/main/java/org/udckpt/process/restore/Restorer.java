@@ -34,6 +34,7 @@ import org.udckpt.process.trace.VectorLayouts;
  */
 public final class Restorer {
     private static final int SIGKILL = 9, SIGSTOP = 19;
+    private static final long MOST_STATE = 1 << 16;
 
     private final JobImage image;
     private final RestoreTarget target;
@@ -167,6 +168,7 @@ public final class Restorer {
         for (ProcessState process : image.processes()) {
             spaces.get(process.pid()).map();
             Puppet puppet = puppets.get(process.pid());
+            tellWiped(process);
             MemorySource now = lazy.begin(puppet, ProcessContents.own(contents(puppet), regionsOf(process)));
             pages.fillMemory(now, puppet.memory(), 0, puppet.name());
             pages.alongside(() -> lazy.needAtOnce(puppet, threadStates.getOrDefault(process.pid(), List.of())));
@@ -191,6 +193,15 @@ public final class Restorer {
             finish(puppets.get(image.processes().get(i).pid()), image.processes().get(i), threads.get(i));
         }
         return threads;
+    }
+
+    /** A page or two is a generator's of random numbers, which knows what to do. Data that a program would miss is more. */
+    private void tellWiped(ProcessState process) {
+        long bytes = regionsOf(process).stream().filter(region -> region.wiped() && !region.vmFlags().contains("dp")).mapToLong(Region::size).sum();
+        if (bytes > MOST_STATE) {
+            target.warn("%s has %d KiB of memory that it wanted wiped in forks (MADV_WIPEONFORK): it is empty now, since a restart is one (docs/attributes.md)".formatted(
+                    target.name(process), bytes >> 10));
+        }
     }
 
     private MemorySource contents(Puppet puppet) {
