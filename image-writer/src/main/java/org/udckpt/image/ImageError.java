@@ -2,6 +2,7 @@ package org.udckpt.image;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.udckpt.linux.UntrustedPath;
 
 /**
  * Something about an image that its reader or writer cannot accept. The kinds are few because callers act on
@@ -83,6 +84,25 @@ public abstract sealed class ImageError extends IOException {
 
         public TooNew(Path file, String what) {
             super(file, 0, what, null);
+        }
+    }
+
+    /** Others than the user could exchange the file or directory, or have made it. */
+    public static final class Untrusted extends ImageError {
+        private static final long serialVersionUID = 1L;
+
+        /** @param cause names it, and the way out */
+        public Untrusted(Path file, UntrustedPath cause) {
+            super(file, -1, cause.getMessage(), cause);
+        }
+    }
+
+    /** Somebody else is at work there, for longer than can be waited for. */
+    public static final class Busy extends ImageError {
+        private static final long serialVersionUID = 1L;
+
+        public Busy(Path file, String what) {
+            super(file, -1, what, null);
         }
     }
 

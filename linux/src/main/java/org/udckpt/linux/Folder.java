@@ -23,7 +23,7 @@ public final class Folder implements AutoCloseable {
     private static final long RESOLVE_NO_XDEV = 1, RESOLVE_NO_MAGICLINKS = 2, RESOLVE_NO_SYMLINKS = 4, RESOLVE_BENEATH = 8;
     private static final int NO_TERMINAL = 0400; // O_NOCTTY
     private static final int MADE = Syscall.O_CREAT | Syscall.O_EXCL;
-    private static final int OTHERS = 077;
+    private static final int OTHERS = 077, OTHERS_WRITE = 022;
     /** A tree that is deeper is nobody's who wants it removed: each level takes a descriptor. */
     private static final int DEEPEST = 100;
     private static final long PATHS = 8192; // in Scratch.data, where a second path goes
@@ -110,6 +110,15 @@ public final class Folder implements AutoCloseable {
         }
     }
 
+    /** @throws UntrustedPath unless it is this user's (or root's), and nobody else can write to it */
+    public void requireWriter() {
+        Files.Stat stat = stat();
+        if (!User.isTrusted(stat.uid()) || (stat.mode() & OTHERS_WRITE) != 0) {
+            throw new UntrustedPath("directory " + path + " belongs to user " + stat.uid() + ", with mode " + Integer.toOctalString(stat.mode() & 07777)
+                    + ": it is not one that only you can write to, and nothing is written or removed there; move it away");
+        }
+    }
+
     private static long tryOpen(int directory, String path) {
         return tryOpen(directory, path, 0);
     }
@@ -179,23 +188,19 @@ public final class Folder implements AutoCloseable {
      * Opens a regular file. Neither waits for a FIFO nor touches a device.
      *
      * @throws LinuxError    ENOENT when it is not there
-     * @throws UntrustedPath when it is something else, as a symbolic link
+     * @throws NotRegularFile when it is something else, as a symbolic link
      */
     public int openRegular(String name, int flags) {
         long opened = tryOpen(fd, name, flags | Syscall.O_NOFOLLOW | Syscall.O_NONBLOCK | NO_TERMINAL, 0, RESOLVE_BENEATH);
         if (opened == -LinuxError.ELOOP || opened == -LinuxError.ENXIO || opened == -LinuxError.ENODEV) { // a link; a socket or FIFO; a device
-            throw notRegular(name);
+            throw new NotRegularFile(below(name));
         }
         int file = (int) LinuxError.check(opened, "open " + below(name));
         if (Files.stat(file).type() != Files.Stat.REGULAR) {
             Files.close(file);
-            throw notRegular(name);
+            throw new NotRegularFile(below(name));
         }
         return file;
-    }
-
-    private UntrustedPath notRegular(String name) {
-        return new UntrustedPath(below(name) + " is not a regular file; remove it");
     }
 
     /** A file without a name, or {@code -errno}; EOPNOTSUPP, EISDIR: this file system has none. */

@@ -2,8 +2,6 @@ package org.udckpt.image.catalogue;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -30,7 +28,7 @@ import org.udckpt.image.storage.StorageIo;
 public final class Catalogue {
     private final Path parent;
     private final ImageKey key;
-    private final StorageIo io;
+    private final StorageIo storage;
 
     /** The state of a checkpoint, as far as its manifest and the lengths of its files tell. */
     public enum State {
@@ -61,36 +59,43 @@ public final class Catalogue {
         this(parent, key, LocalStorage.INSTANCE);
     }
 
-    public Catalogue(Path parent, ImageKey key, StorageIo io) {
+    public Catalogue(Path parent, ImageKey key, StorageIo storage) {
         this.parent = parent.toAbsolutePath().normalize();
         this.key = key;
-        this.io = io;
+        this.storage = storage;
     }
 
     /** All checkpoints, oldest first. An I/O error is thrown, not listed as a state. */
     public List<Entry> list() throws IOException {
+        try (StorageIo.Session io = storage.session()) {
+            return list(io);
+        }
+    }
+
+    private List<Entry> list(StorageIo io) throws IOException {
         List<Entry> entries = new ArrayList<>();
         Manifests manifests = new Manifests(key, io);
         for (Path path : io.list(parent)) {
             var id = ImageNames.id(path);
-            if (id.isPresent() && Files.isSymbolicLink(path)) { // who removes what is in a directory must not be led to another one
+            StorageIo.Kind kind = id.isEmpty() ? StorageIo.Kind.OTHER : io.kind(path);
+            if (kind == StorageIo.Kind.LINK) { // who removes what is in a directory must not be led to another one
                 entries.add(new Entry(id.getAsLong(), path, State.CORRUPT, null, new ImageError.Corrupt(path, -1, "a symbolic link, which is not followed: name the directory that"
                         + " it leads to, or move that here"), false, false));
-            } else if (id.isPresent() && Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-                entries.add(entry(id.getAsLong(), path, manifests));
+            } else if (kind == StorageIo.Kind.DIRECTORY) {
+                entries.add(entry(id.getAsLong(), path, manifests, io));
             }
         }
         entries.sort(Comparator.comparingLong(Entry::id));
         return entries;
     }
 
-    private Entry entry(long id, Path directory, Manifests manifests) throws IOException {
+    private Entry entry(long id, Path directory, Manifests manifests, StorageIo io) throws IOException {
         try {
             return new Entry(id, directory, State.COMPLETE, manifests.load(directory).manifest(), null, false, HostParts.isOf(directory, io));
         } catch (ImageError.Missing e) {
             // Without a manifest by now: not damaged, but just being removed.
-            if (e.file().endsWith(ImageNames.MANIFEST) || Files.notExists(directory.resolve(ImageNames.MANIFEST))) {
-                return unfinished(id, directory, e);
+            if (e.file().endsWith(ImageNames.MANIFEST) || io.kind(directory.resolve(ImageNames.MANIFEST)) == StorageIo.Kind.NOTHING) {
+                return unfinished(id, directory, e, io);
             }
             return new Entry(id, directory, State.CORRUPT, null, e, false, false);
         } catch (ImageError e) {
@@ -98,7 +103,7 @@ public final class Catalogue {
         }
     }
 
-    private Entry unfinished(long id, Path directory, ImageError problem) throws IOException {
+    private Entry unfinished(long id, Path directory, ImageError problem, StorageIo io) throws IOException {
         try {
             boolean inProgress = WriterLease.lifeOf(directory, io) != WriterLease.Life.DEAD;
             return new Entry(id, directory, State.INCOMPLETE, null, problem, inProgress, false);
@@ -122,7 +127,7 @@ public final class Catalogue {
     /** As {@link #prune(int, Predicate, WholeRead)}, where all are of one job, and an error calls memory by its numbers. */
     public List<Entry> prune(int keep) throws IOException {
         return prune(keep, _ -> true, newest -> {
-            try (CheckpointReader reader = CheckpointReader.open(newest.directory(), key, io)) {
+            try (CheckpointReader reader = CheckpointReader.open(newest.directory(), key, storage)) {
                 reader.verify((_, _) -> { });
             }
         });
@@ -175,15 +180,15 @@ public final class Catalogue {
      */
     public List<Entry> removeAllBut(Stays stays, long verified) throws IOException {
         List<Entry> removed = new ArrayList<>();
-        try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
-            List<Entry> complete = list().stream().filter(entry -> entry.state() == State.COMPLETE).toList();
+        try (StorageIo.Session io = storage.session(); Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
+            List<Entry> complete = list(io).stream().filter(entry -> entry.state() == State.COMPLETE).toList();
             if (complete.stream().noneMatch(entry -> entry.id() == verified)) {
                 return List.of();
             }
             Set<Long> needed = withBases(complete, stays.of(complete));
             for (Entry entry : complete.reversed()) { // what is based on an older one goes before it
                 if (!needed.contains(entry.id())) {
-                    removeHeld(entry);
+                    removeHeld(entry, io);
                     removed.add(entry);
                 }
             }
@@ -210,10 +215,10 @@ public final class Catalogue {
     public List<Entry> clean() throws IOException {
         List<Entry> removed = new ArrayList<>();
         // Under the lock that new checkpoints are begun with: one without a lease is then not just being born.
-        try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
-            for (Entry entry : list()) {
+        try (StorageIo.Session io = storage.session(); Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
+            for (Entry entry : list(io)) {
                 if (entry.state() == State.INCOMPLETE && !entry.inProgress()) {
-                    removeHeld(entry);
+                    removeHeld(entry, io);
                     removed.add(entry);
                 }
             }
@@ -223,23 +228,27 @@ public final class Catalogue {
 
     /** The highest number that was ever given out here; 0 when none was, or the directory is not there. */
     public long latest() throws IOException {
-        return new CheckpointIds(parent, io).latest();
+        try (StorageIo.Session io = storage.session()) {
+            return new CheckpointIds(parent, io).latest();
+        }
     }
 
     /** From now on numbers here are higher than {@code id}: another tier has given it out. Makes the directory when it is not there. */
     public void raise(long id) throws IOException {
-        new CheckpointIds(parent, io).raise(id);
+        try (StorageIo.Session io = storage.session()) {
+            new CheckpointIds(parent, io).raise(id);
+        }
     }
 
     /** Removes a checkpoint whatever its state, and whatever is based on it; its number is not given out again. */
     public void remove(Entry entry) throws IOException {
-        try (Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
-            removeHeld(entry);
+        try (StorageIo.Session io = storage.session(); Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
+            removeHeld(entry, io);
         }
     }
 
     /** The lock is held. */
-    private void removeHeld(Entry entry) throws IOException {
+    private void removeHeld(Entry entry, StorageIo io) throws IOException {
         CheckpointRemoval.remove(entry.directory(), io);
         io.syncDirectory(parent);
     }

@@ -33,8 +33,9 @@ public final class CheckpointCopy {
     private final Path source;
     private final Path parent;
     private final ImageKey key;
-    private final StorageIo io;
-    private final FileCopies files;
+    private final StorageIo storage;
+    private final RateLimit rate;
+    private final BooleanSupplier givenUp;
 
     /** How far a copy is. */
     @FunctionalInterface
@@ -82,12 +83,13 @@ public final class CheckpointCopy {
     }
 
     /** As the other one, in a file system of the caller's. */
-    public CheckpointCopy(Path checkpoint, Path parent, ImageKey key, RateLimit rate, BooleanSupplier givenUp, StorageIo io) {
+    public CheckpointCopy(Path checkpoint, Path parent, ImageKey key, RateLimit rate, BooleanSupplier givenUp, StorageIo storage) {
         this.source = checkpoint.toAbsolutePath().normalize();
         this.parent = parent.toAbsolutePath().normalize();
         this.key = key;
-        this.files = new FileCopies(io, rate, givenUp);
-        this.io = io;
+        this.rate = rate;
+        this.givenUp = givenUp;
+        this.storage = storage;
     }
 
     /**
@@ -102,83 +104,100 @@ public final class CheckpointCopy {
 
     /** As {@link #run(Progress)}. @param hosts are asked where the parts of its nodes are not here, {@link HostParts} */
     public void run(Progress progress, Hosts hosts) throws IOException {
-        byte[] sealed = SmallFiles.read(io, source.resolve(ImageNames.MANIFEST), -1, ManifestParser.MAX_BYTES);
-        Manifest manifest = ManifestFile.load(source, key, io).manifest();
-        CheckpointIds ids = new CheckpointIds(parent, io);
-        Path copy = parent.resolve(ImageNames.directory(manifest.id()));
-        if (isThere(ids, copy, manifest)) {
-            return;
+        try (StorageIo.Session io = storage.session()) {
+            new Run(io).run(progress, hosts);
         }
-        ids.claim(manifest.id(), WriterLease.own());
-        try {
-            Optional<HostParts> parts = HostParts.of(source, io);
-            if (parts.isEmpty()) {
-                copyAll(manifest, sealed, copy, progress);
-            } else {
-                copyJob(manifest, sealed, copy);
-                hosts.copy(new Order(parts.get(), manifest, copy, files.givenUp()), progress);
-                verifyJob(copy);
+    }
+
+    /** One copy, with the directories that it needs held open. */
+    private final class Run {
+        private final StorageIo.Session io;
+        private final FileCopies files;
+
+        Run(StorageIo.Session io) {
+            this.io = io;
+            this.files = new FileCopies(io, rate, givenUp);
+        }
+
+        void run(Progress progress, Hosts hosts) throws IOException {
+            byte[] sealed = SmallFiles.read(io, source.resolve(ImageNames.MANIFEST), -1, ManifestParser.MAX_BYTES);
+            Manifest manifest = ManifestFile.load(source, key, io).manifest();
+            CheckpointIds ids = new CheckpointIds(parent, io);
+            Path copy = parent.resolve(ImageNames.directory(manifest.id()));
+            if (isThere(ids, copy, manifest)) {
+                return;
             }
-            Publication.publish(copy, manifest, key, io);
-        } catch (IOException | RuntimeException | Error e) {
-            remove(copy, e);
-            throw e;
-        }
-    }
-
-    private boolean isThere(CheckpointIds ids, Path copy, Manifest manifest) throws IOException {
-        ids.makeParent();
-        if (!io.list(parent).contains(copy)) {
-            return false;
-        }
-        try {
-            if (ManifestFile.load(copy, key, io).manifest().equals(manifest)) {
-                return true;
+            ids.claim(manifest.id(), WriterLease.own());
+            try {
+                Optional<HostParts> parts = HostParts.of(source, io);
+                if (parts.isEmpty()) {
+                    copyAll(manifest, sealed, copy, progress);
+                } else {
+                    copyJob(manifest, sealed, copy);
+                    hosts.copy(new Order(parts.get(), manifest, copy, files.givenUp()), progress);
+                    verifyJob(copy);
+                }
+                Publication.publish(copy, manifest, key, io);
+            } catch (IOException | RuntimeException | Error e) {
+                remove(copy, e);
+                throw e;
             }
-        } catch (ImageError.Missing e) {
-            throw new ImageError.Corrupt(copy, -1, "is there already, but not complete: " + e.getMessage(), e);
         }
-        throw new ImageError.Corrupt(copy, -1, "another checkpoint of this number is there already; move it away, or name another directory");
-    }
 
-    private void copyAll(Manifest manifest, byte[] sealed, Path copy, Progress progress) throws IOException {
-        long[] copied = {0};
-        files.copy(manifest.files(), source, copy, bytes -> progress.copied(copied[0] += bytes, 2 * manifest.storedBytes()));
-        nameManifest(sealed, copy);
-        try (CheckpointReader reader = CheckpointReader.open(copy, key, new UncommittedView(io, copy))) {
-            reader.verify((done, total) -> {
-                files.goOn();
-                // What it needs of older checkpoints is read too.
-                progress.copied(manifest.storedBytes() + (long) ((double) manifest.storedBytes() * done / total), 2 * manifest.storedBytes());
-            });
+        private boolean isThere(CheckpointIds ids, Path copy, Manifest manifest) throws IOException {
+            ids.makeParent();
+            if (!io.list(parent).contains(copy)) {
+                return false;
+            }
+            try {
+                if (ManifestFile.load(copy, key, io).manifest().equals(manifest)) {
+                    return true;
+                }
+            } catch (ImageError.Missing e) {
+                throw new ImageError.Corrupt(copy, -1, "is there already, but not complete: " + e.getMessage(), e);
+            }
+            throw new ImageError.Corrupt(copy, -1, "another checkpoint of this number is there already; move it away, or name another directory");
         }
-    }
 
-    /** What the nodes' hosts have to see. */
-    private void copyJob(Manifest manifest, byte[] sealed, Path copy) throws IOException {
-        files.copy(manifest.files().stream().filter(file -> file.name().startsWith(ImageNames.JOB)).toList(), source, copy, _ -> { });
-        nameManifest(sealed, copy);
-    }
-
-    private void nameManifest(byte[] sealed, Path copy) throws IOException {
-        io.syncDirectory(copy);
-        io.syncDirectory(parent);
-        SmallFiles.write(io, copy.resolve(ImageNames.MANIFEST_TEMPORARY), sealed);
-        io.syncDirectory(copy);
-    }
-
-    /** And that all that the hosts have copied is seen from here, as long as it should be. */
-    private void verifyJob(Path copy) throws IOException {
-        try (CheckpointReader reader = CheckpointReader.open(copy, key, new UncommittedView(io, copy))) {
-            reader.verifyJob();
+        private void copyAll(Manifest manifest, byte[] sealed, Path copy, Progress progress) throws IOException {
+            long[] copied = {0};
+            files.copy(manifest.files(), source, copy, bytes -> progress.copied(copied[0] += bytes, 2 * manifest.storedBytes()));
+            nameManifest(sealed, copy);
+            try (UncommittedView view = new UncommittedView(io.session(), copy); CheckpointReader reader = CheckpointReader.open(copy, key, view)) {
+                reader.verify((done, total) -> {
+                    files.goOn();
+                    // What it needs of older checkpoints is read too.
+                    progress.copied(manifest.storedBytes() + (long) ((double) manifest.storedBytes() * done / total), 2 * manifest.storedBytes());
+                });
+            }
         }
-    }
 
-    private void remove(Path copy, Throwable cause) {
-        try {
-            CheckpointRemoval.remove(copy, io);
-        } catch (IOException e) {
-            cause.addSuppressed(e); // what is left is incomplete, and cleaned once this process has ended
+        /** What the nodes' hosts have to see. */
+        private void copyJob(Manifest manifest, byte[] sealed, Path copy) throws IOException {
+            files.copy(manifest.files().stream().filter(file -> file.name().startsWith(ImageNames.JOB)).toList(), source, copy, _ -> { });
+            nameManifest(sealed, copy);
+        }
+
+        private void nameManifest(byte[] sealed, Path copy) throws IOException {
+            io.syncDirectory(copy);
+            io.syncDirectory(parent);
+            SmallFiles.write(io, copy.resolve(ImageNames.MANIFEST_TEMPORARY), sealed);
+            io.syncDirectory(copy);
+        }
+
+        /** And that all that the hosts have copied is seen from here, as long as it should be. */
+        private void verifyJob(Path copy) throws IOException {
+            try (UncommittedView view = new UncommittedView(io.session(), copy); CheckpointReader reader = CheckpointReader.open(copy, key, view)) {
+                reader.verifyJob();
+            }
+        }
+
+        private void remove(Path copy, Throwable cause) {
+            try {
+                CheckpointRemoval.remove(copy, io);
+            } catch (IOException e) {
+                cause.addSuppressed(e); // what is left is incomplete, and cleaned once this process has ended
+            }
         }
     }
 }

@@ -24,8 +24,9 @@ public final class PartCopy {
     private final HostParts parts;
     private final Path copy;
     private final ImageKey key;
-    private final FileCopies files;
-    private final StorageIo io;
+    private final RateLimit rate;
+    private final BooleanSupplier givenUp;
+    private final StorageIo storage;
 
     /**
      * @param parts where the part is
@@ -37,12 +38,14 @@ public final class PartCopy {
         this(parts, copy, key, rate, givenUp, LocalStorage.INSTANCE);
     }
 
-    PartCopy(HostParts parts, Path copy, ImageKey key, RateLimit rate, BooleanSupplier givenUp, StorageIo io) {
+    /** As the other one, in a file system of the caller's. */
+    public PartCopy(HostParts parts, Path copy, ImageKey key, RateLimit rate, BooleanSupplier givenUp, StorageIo storage) {
         this.parts = parts;
         this.copy = copy.toAbsolutePath().normalize();
         this.key = key;
-        this.files = new FileCopies(io, rate, givenUp);
-        this.io = io;
+        this.rate = rate;
+        this.givenUp = givenUp;
+        this.storage = storage;
     }
 
     /**
@@ -52,7 +55,13 @@ public final class PartCopy {
      * @throws ImageError                                 {@code Missing} when this host has no such part, or does not see the copy
      */
     public void run(int node) throws IOException {
-        StorageIo view = new UncommittedView(io, copy);
+        try (StorageIo.Session io = storage.session(); UncommittedView view = new UncommittedView(io.session(), copy)) {
+            run(node, io, view);
+        }
+    }
+
+    private void run(int node, StorageIo.Session io, UncommittedView view) throws IOException {
+        FileCopies files = new FileCopies(io, rate, givenUp);
         Manifest manifest = ManifestFile.load(copy, key, view, _ -> false).manifest();
         List<Manifest.FileEntry> own = manifest.files().stream().filter(file -> file.name().startsWith(ImageNames.node(node))).toList();
         Path part = parts.part(node, manifest.id());

@@ -1,7 +1,6 @@
 package org.udckpt.image.catalogue;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -102,7 +101,7 @@ public final class TieredCatalogue {
 
     private List<Catalogue.Entry> list(Tier tier) throws IOException {
         return switch (tier) {
-            case Tier.Directory directory -> Files.notExists(directory.path()) ? List.of() : new Catalogue(directory.path(), key, io).list();
+            case Tier.Directory directory -> io.hasDirectory(directory.path()) ? new Catalogue(directory.path(), key, io).list() : List.of();
         };
     }
 

@@ -10,9 +10,14 @@ import org.udckpt.image.storage.StorageIo;
 final class UncommittedView extends ReadOnlyView {
     private final Path manifest;
 
-    UncommittedView(StorageIo io, Path directory) {
+    UncommittedView(StorageIo.Session io, Path directory) {
         super(io);
         this.manifest = directory.resolve(ImageNames.MANIFEST);
+    }
+
+    @Override
+    public Session session() {
+        return new UncommittedView(io().session(), manifest.getParent());
     }
 
     @Override

@@ -2,18 +2,18 @@ package org.udckpt.image.catalogue;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.HexFormat;
 import java.util.Optional;
+import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
+import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.manifest.ManifestParser;
+import org.udckpt.image.storage.SmallFiles;
+import org.udckpt.image.storage.StorageIo;
 
 /**
  * When a checkpoint was last read whole and found as it was written: the file {@code verified} in its directory. It says
@@ -22,47 +22,57 @@ import org.udckpt.image.ImageNames;
  */
 public final class VerifiedMark {
     private static final String NAME = "verified";
+    private static final String TEMPORARY = "verified.new";
     private static final int MAX_BYTES = 200;
 
-    private VerifiedMark() {}
+    private final StorageIo storage;
+
+    /** @param storage that holds checkpoints which may be written to */
+    public VerifiedMark(StorageIo storage) {
+        this.storage = storage;
+    }
 
     /** Marks the checkpoint as verified now. @throws IOException where nothing can be written (an archive, say) */
-    public static void write(Path checkpoint) throws IOException {
-        Path temporary = Files.createTempFile(checkpoint, NAME, ".new", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        try {
-            Files.writeString(temporary, digest(checkpoint) + " " + Instant.now() + "\n");
-            Files.move(temporary, checkpoint.resolve(NAME), StandardCopyOption.ATOMIC_MOVE);
-        } finally {
-            Files.deleteIfExists(temporary);
+    public void write(Path checkpoint) throws IOException {
+        try (StorageIo.Session io = storage.session()) {
+            Path temporary = checkpoint.resolve(TEMPORARY);
+            deleteIfThere(temporary, io); // of one that was ended
+            SmallFiles.write(io, temporary, (digest(checkpoint, io) + " " + Instant.now() + "\n").getBytes(StandardCharsets.US_ASCII));
+            io.rename(temporary, checkpoint.resolve(NAME));
         }
     }
 
     /** It has since been found damaged. @throws IOException where nothing can be removed */
-    public static void remove(Path checkpoint) throws IOException {
-        Files.deleteIfExists(checkpoint.resolve(NAME));
+    public void remove(Path checkpoint) throws IOException {
+        try (StorageIo.Session io = storage.session()) {
+            deleteIfThere(checkpoint.resolve(NAME), io);
+        }
+    }
+
+    private static void deleteIfThere(Path file, StorageIo io) throws IOException {
+        if (io.kind(file) == StorageIo.Kind.NOTHING) {
+            return;
+        }
+        try {
+            io.delete(file);
+        } catch (NoSuchFileException e) {
+            return; // somebody else was first
+        }
     }
 
     /** When it was marked; empty without a mark, or with one that is not this manifest's. */
-    public static Optional<Instant> read(Path checkpoint) throws IOException {
-        Path mark = checkpoint.resolve(NAME);
-        if (!Files.isRegularFile(mark) || Files.size(mark) > MAX_BYTES) {
-            return Optional.empty();
-        }
-        String[] words = new String(Files.readAllBytes(mark), StandardCharsets.US_ASCII).strip().split(" ");
-        try {
-            return words.length == 2 && words[0].equals(digest(checkpoint)) ? Optional.of(Instant.parse(words[1])) : Optional.empty();
-        } catch (DateTimeParseException e) {
+    public Optional<Instant> read(Path checkpoint) throws IOException {
+        try (StorageIo.Session io = storage.session()) {
+            String[] words = new String(SmallFiles.read(io, checkpoint.resolve(NAME), -1, MAX_BYTES), StandardCharsets.US_ASCII).strip().split(" ");
+            return words.length == 2 && words[0].equals(digest(checkpoint, io)) ? Optional.of(Instant.parse(words[1])) : Optional.empty();
+        } catch (DateTimeParseException | ImageError.Corrupt e) {
             return Optional.empty(); // somebody else's file
-        } catch (NoSuchFileException e) {
-            return Optional.empty(); // just being removed, the manifest first
+        } catch (ImageError.Missing e) {
+            return Optional.empty(); // no mark; or the checkpoint is just being removed, the manifest first
         }
     }
 
-    private static String digest(Path checkpoint) throws IOException {
-        try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(checkpoint.resolve(ImageNames.MANIFEST))));
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every JDK has SHA-256", e);
-        }
+    private static String digest(Path checkpoint, StorageIo io) throws IOException {
+        return HexFormat.of().formatHex(ImageKey.sha256(SmallFiles.read(io, checkpoint.resolve(ImageNames.MANIFEST), -1, ManifestParser.MAX_BYTES)));
     }
 }

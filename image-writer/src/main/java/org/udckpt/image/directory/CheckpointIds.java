@@ -61,7 +61,7 @@ public final class CheckpointIds {
 
     /** The highest number that is or was given out here; 0 when none was. */
     public long latest() throws IOException {
-        return java.nio.file.Files.notExists(parent) ? 0 : Math.max(last(), highest());
+        return io.hasDirectory(parent) ? Math.max(last(), highest()) : 0;
     }
 
     /** Numbers from here on are higher than {@code id}. */
@@ -75,16 +75,15 @@ public final class CheckpointIds {
     }
 
     public void makeParent() throws IOException {
-        if (java.nio.file.Files.isDirectory(parent)) {
+        if (io.hasDirectory(parent)) {
             return;
         }
         try {
             io.createDirectory(parent);
-        } catch (FileAlreadyExistsException e) {
-            if (!java.nio.file.Files.isDirectory(parent)) {
+        } catch (FileAlreadyExistsException e) { // another writer made it between the two calls, or it is a link that leads nowhere
+            if (!io.hasDirectory(parent)) {
                 throw new NotDirectoryException(parent.toString());
             }
-            // Another writer made it between the two calls.
         }
     }
 

@@ -1,7 +1,6 @@
 package org.udckpt.image.directory;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -43,8 +42,14 @@ public final class PartDirectory {
      * @return the numbers of those that went
      */
     public static List<Long> keep(HostParts parts, int node, long newest, Set<Long> stay, StorageIo io) throws IOException {
+        try (StorageIo.Session session = io.session()) {
+            return keepHeld(parts, node, newest, stay, session);
+        }
+    }
+
+    private static List<Long> keepHeld(HostParts parts, int node, long newest, Set<Long> stay, StorageIo io) throws IOException {
         List<Long> gone = new ArrayList<>();
-        if (Files.notExists(parts.ofNode(node))) {
+        if (!io.hasDirectory(parts.ofNode(node))) {
             return gone;
         }
         for (Path part : io.list(parts.ofNode(node))) {
@@ -63,7 +68,13 @@ public final class PartDirectory {
      * @param here the nodes whose units are on this host
      */
     public static void keepOfMoved(HostParts parts, Set<Integer> here, long newest, Set<Long> stay, StorageIo io) throws IOException {
-        if (Files.notExists(parts.directory())) {
+        try (StorageIo.Session session = io.session()) {
+            keepHeldOfMoved(parts, here, newest, stay, session);
+        }
+    }
+
+    private static void keepHeldOfMoved(HostParts parts, Set<Integer> here, long newest, Set<Long> stay, StorageIo.Session io) throws IOException {
+        if (!io.hasDirectory(parts.directory())) {
             return;
         }
         for (Path ofNode : io.list(parts.directory())) {

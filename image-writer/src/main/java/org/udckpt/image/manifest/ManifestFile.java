@@ -1,7 +1,6 @@
 package org.udckpt.image.manifest;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
@@ -147,9 +146,9 @@ public final class ManifestFile {
         long id = ImageNames.id(directory).orElse(0);
         try {
             List<Path> siblings = io.list(directory.getParent());
-            for (Path sibling : siblings.reversed().stream().filter(p -> ImageNames.id(p).orElse(Long.MAX_VALUE) < id && !Files.isSymbolicLink(p))
+            for (Path sibling : siblings.reversed().stream().filter(p -> ImageNames.id(p).orElse(Long.MAX_VALUE) < id)
                     .sorted((a, b) -> Long.compare(ImageNames.id(b).orElseThrow(), ImageNames.id(a).orElseThrow())).toList()) {
-                if (isComplete(sibling, key, io)) {
+                if (io.kind(sibling) == StorageIo.Kind.DIRECTORY && isComplete(sibling, key, io)) {
                     return "; the newest complete checkpoint before it is " + sibling.getFileName();
                 }
             }

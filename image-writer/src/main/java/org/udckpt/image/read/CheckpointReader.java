@@ -25,6 +25,7 @@ import org.udckpt.image.storage.StorageIo;
  */
 public final class CheckpointReader implements Closeable {
     private final ImageFiles image;
+    private final StorageIo.Session storage;
     private volatile MemoryNames names = MemoryNames.NUMBERS;
     private Map<Long, ImageFiles> bases;
     private final SortedMap<Integer, NodeMemory> memories = new TreeMap<>();
@@ -35,8 +36,9 @@ public final class CheckpointReader implements Closeable {
         void read(long done, long total);
     }
 
-    private CheckpointReader(ImageFiles image) {
+    private CheckpointReader(ImageFiles image, StorageIo.Session storage) {
         this.image = image;
+        this.storage = storage;
     }
 
     /**
@@ -50,7 +52,23 @@ public final class CheckpointReader implements Closeable {
 
     /** As {@link #open(Path, ImageKey)}, from another storage. */
     public static CheckpointReader open(Path directory, ImageKey key, StorageIo io) throws IOException {
-        return new CheckpointReader(ImageFiles.open(directory, key, io));
+        return open(io, session -> ImageFiles.open(directory, key, session));
+    }
+
+    /** Reads the manifest. */
+    @FunctionalInterface
+    private interface Begin {
+        ImageFiles in(StorageIo.Session io) throws IOException;
+    }
+
+    private static CheckpointReader open(StorageIo storage, Begin begin) throws IOException {
+        StorageIo.Session io = storage.session();
+        try {
+            return new CheckpointReader(begin.in(io), io);
+        } catch (IOException | RuntimeException | Error e) {
+            io.close();
+            throw e;
+        }
     }
 
     /**
@@ -61,7 +79,7 @@ public final class CheckpointReader implements Closeable {
      */
     public static CheckpointReader openNode(Path directory, ImageKey key, StorageIo io, int index) throws IOException {
         String own = ImageNames.node(index);
-        CheckpointReader reader = new CheckpointReader(ImageFiles.open(directory, key, io, file -> file.startsWith(own) || file.startsWith(ImageNames.JOB)));
+        CheckpointReader reader = open(io, session -> ImageFiles.open(directory, key, session, file -> file.startsWith(own) || file.startsWith(ImageNames.JOB)));
         try {
             reader.node(index);
             return reader;
@@ -83,7 +101,9 @@ public final class CheckpointReader implements Closeable {
      * @param passedOver is told of what is there under the checkpoint's number, but is another one's
      */
     public static CheckpointReader openNode(Path directory, ImageKey key, HostParts parts, int index, Consumer<Path> passedOver) throws IOException {
-        return openNode(directory, key, new OwnPartView(LocalStorage.INSTANCE, parts, index, passedOver), index);
+        try (OwnPartView view = new OwnPartView(LocalStorage.INSTANCE.session(), parts, index, passedOver)) { // the reader holds it from then on
+            return openNode(directory, key, view, index);
+        }
     }
 
     /** Errors about memory call its owners so from now on. @return this */
@@ -275,8 +295,10 @@ public final class CheckpointReader implements Closeable {
 
     @Override
     public synchronized void close() throws IOException {
-        for (NodeMemory memory : memories.values()) {
-            memory.close();
+        try (StorageIo.Session _ = storage) {
+            for (NodeMemory memory : memories.values()) {
+                memory.close();
+            }
         }
     }
 }

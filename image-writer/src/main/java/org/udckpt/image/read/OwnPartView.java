@@ -26,11 +26,16 @@ final class OwnPartView extends ReadOnlyView {
     private final Map<Long, Boolean> same = new HashMap<>();
 
     /** @param passedOver is told of each part that is another checkpoint's, once */
-    OwnPartView(StorageIo io, HostParts parts, int node, Consumer<Path> passedOver) {
+    OwnPartView(StorageIo.Session io, HostParts parts, int node, Consumer<Path> passedOver) {
         super(io);
         this.parts = parts;
         this.node = node;
         this.passedOver = passedOver;
+    }
+
+    @Override
+    public Session session() {
+        return new OwnPartView(io().session(), parts, node, passedOver);
     }
 
     @Override

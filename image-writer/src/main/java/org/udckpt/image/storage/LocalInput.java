@@ -20,11 +20,16 @@ final class LocalInput implements StorageIo.Input {
     /** Null where the file system has no such thing, or nothing large is in the file. */
     private final FileChannel direct;
 
-    LocalInput(Path file, FileChannel channel) throws IOException {
+    /** @param descriptor of the file, which the caller closes */
+    LocalInput(Path file, int descriptor) throws IOException {
         this.file = file;
-        this.channel = channel;
-        // At once: later its name may be another file's, or nobody's, while a job still waits for memory from this one.
-        this.direct = channel.size() < LARGE ? null : LocalStorage.openDirect(file, StandardOpenOption.READ);
+        this.channel = OpenFile.channel(descriptor, StandardOpenOption.READ);
+        try {
+            this.direct = channel.size() < LARGE ? null : OpenFile.direct(descriptor, StandardOpenOption.READ);
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
     }
 
     @Override

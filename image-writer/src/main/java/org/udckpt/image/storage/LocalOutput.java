@@ -4,16 +4,20 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import org.udckpt.linux.Files;
 
 /** A file of {@link LocalStorage} that is being written. */
 final class LocalOutput implements StorageIo.Output {
     private final Path file;
+    private final int descriptor;
     private final FileChannel channel;
     private final boolean direct;
     private final boolean smallPages;
 
-    LocalOutput(Path file, FileChannel channel, boolean direct, boolean smallPages) {
+    /** @param descriptor of the file, for who opens it again; closed with the channel */
+    LocalOutput(Path file, int descriptor, FileChannel channel, boolean direct, boolean smallPages) {
         this.file = file;
+        this.descriptor = descriptor;
         this.channel = channel;
         this.direct = direct;
         this.smallPages = smallPages;
@@ -25,8 +29,8 @@ final class LocalOutput implements StorageIo.Output {
     }
 
     @Override
-    public Path path() {
-        return file;
+    public int descriptor() {
+        return descriptor;
     }
 
     @Override
@@ -76,10 +80,15 @@ final class LocalOutput implements StorageIo.Output {
 
     @Override
     public void close() throws IOException {
+        if (!channel.isOpen()) {
+            return;
+        }
         try {
             channel.close();
         } catch (IOException e) {
             throw Errno.named(file, -1, e);
+        } finally {
+            Files.close(descriptor);
         }
     }
 }

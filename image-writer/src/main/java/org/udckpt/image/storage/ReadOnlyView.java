@@ -6,15 +6,31 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** Files of another storage, some of which are found elsewhere than where they are looked for. Only to read. */
-public abstract class ReadOnlyView implements StorageIo {
-    private final StorageIo io;
+public abstract class ReadOnlyView implements StorageIo.Session {
+    private final StorageIo.Session io;
 
-    protected ReadOnlyView(StorageIo io) {
+    /** @param io is closed with it */
+    protected ReadOnlyView(StorageIo.Session io) {
         this.io = io;
     }
 
-    protected final StorageIo io() {
+    protected final StorageIo.Session io() {
         return io;
+    }
+
+    @Override
+    public final void close() throws IOException {
+        io.close();
+    }
+
+    @Override
+    public final boolean hasDirectory(Path directory) throws IOException {
+        return io.hasDirectory(directory);
+    }
+
+    @Override
+    public final Kind kind(Path path) throws IOException {
+        return io.kind(path);
     }
 
     @Override

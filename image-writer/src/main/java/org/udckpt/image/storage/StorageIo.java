@@ -16,6 +16,25 @@ import org.udckpt.image.ImageError;
  * pages and marked them clean (fsync(2), "EIO"; Rebello et al., ATC 2020), so a second success would mean nothing.
  */
 public interface StorageIo {
+    /** What a name is that of, without following it. */
+    enum Kind { NOTHING, FILE, DIRECTORY, LINK, OTHER }
+
+    /**
+     * The same storage for one piece of work (a checkpoint that is written, a restart, a look around): each directory is opened once,
+     * when it is first used, those of checkpoints below the one that they are in, and is the same until the session is closed, whoever
+     * exchanges names meanwhile. Without one, each call is a session of its own.
+     */
+    Session session();
+
+    /** Directories that are held open. A session of a session is the same one; it ends with the last that is closed. */
+    interface Session extends StorageIo, Closeable { }
+
+    /** Opens a directory for what follows. @return false: it is not there */
+    boolean hasDirectory(Path directory) throws IOException;
+
+    /** What is at a path. */
+    Kind kind(Path path) throws IOException;
+
     /** Makes a directory with mode 0700. Fails with {@link java.nio.file.FileAlreadyExistsException} when it is there. */
     void createDirectory(Path directory) throws IOException;
 
@@ -46,7 +65,12 @@ public interface StorageIo {
     /** The entries of a directory, sorted by name. */
     List<Path> list(Path directory) throws IOException;
 
-    /** Waits for, and holds, the exclusive lock of a file (made when needed), against threads and processes alike. */
+    /**
+     * Waits for, and holds, the exclusive lock of a file (made when needed), against threads and processes alike.
+     *
+     * @throws ImageError.Busy      naming who holds it, after a minute
+     * @throws ImageError.Untrusted when others than this user can open it, and so hold it for ever
+     */
     Closeable lock(Path file) throws IOException;
 
     /** A file that is being written, from its beginning to its end. */
@@ -54,9 +78,12 @@ public interface StorageIo {
         /** Whether writes go past the page cache; then all sizes and buffers must be multiples of 4096 bytes. */
         boolean direct();
 
-        /** Where another process of this user may open the file and append to it; null: it goes through here only. */
-        default Path path() {
-            return null;
+        /**
+         * A descriptor of this process by which the file can be opened once more ({@link org.udckpt.linux.Files#reopen}) and appended to from elsewhere; -1: it goes
+         * through here only.
+         */
+        default int descriptor() {
+            return -1;
         }
 
         /** Whether its pages in memory are small unless they are asked for by madvise(2): those of a tmpfs. Then {@link #cut} is there, too. */

@@ -68,10 +68,10 @@ public final class CheckpointWriter implements Closeable {
     private State state = State.OPEN;
     private History history;
 
-    private CheckpointWriter(Path directory, WriterOptions options, History previous) {
+    private CheckpointWriter(Path directory, StorageIo.Session storage, WriterOptions options, History previous) {
         EncryptionSecret secret = options.key().encryption();
         boolean tagged = secret == null && options.form().integrity() == Manifest.Integrity.GMAC;
-        this.target = new WriteTarget(directory, ImageNames.id(directory).orElseThrow(), options.storage(), secret == null ? null : ImageCipher.fresh(secret),
+        this.target = new WriteTarget(directory, ImageNames.id(directory).orElseThrow(), storage, secret == null ? null : ImageCipher.fresh(secret),
                 tagged ? BlockTags.fresh(options.key()) : null);
         this.options = options;
         this.previous = previous;
@@ -93,14 +93,20 @@ public final class CheckpointWriter implements Closeable {
      * @throws ImageError when a checkpoint that this one would be based on is gone or changed; nothing was begun then
      */
     public static CheckpointWriter create(Path parent, WriterOptions options, History previous) throws IOException {
-        if (previous != null) {
-            if (!options.form().incremental()) {
-                throw new IllegalArgumentException("pages are held against those of an older checkpoint only where they are hashed: the form is not incremental");
-            }
-            previous.check(parent, options.key(), options.storage());
+        if (previous != null && !options.form().incremental()) {
+            throw new IllegalArgumentException("pages are held against those of an older checkpoint only where they are hashed: the form is not incremental");
         }
-        Path directory = new CheckpointIds(parent.toAbsolutePath().normalize(), options.storage()).claim(WriterLease.own());
-        return new CheckpointWriter(directory, options, previous);
+        StorageIo.Session storage = options.storage().session();
+        try {
+            if (previous != null) {
+                previous.check(parent, options.key(), storage);
+            }
+            Path directory = new CheckpointIds(parent.toAbsolutePath().normalize(), storage).claim(WriterLease.own());
+            return new CheckpointWriter(directory, storage, options, previous);
+        } catch (IOException | RuntimeException | Error e) {
+            storage.close();
+            throw e;
+        }
     }
 
     /** The number of the checkpoint, from 1. */
@@ -147,7 +153,7 @@ public final class CheckpointWriter implements Closeable {
     public synchronized PartOrder order(int parts, HostParts where) throws IOException {
         checkOpen();
         state = State.FAILED;
-        where.write(target.directory(), options.storage());
+        where.write(target.directory(), target.storage());
         onHosts = true;
         state = State.OPEN;
         return order(parts);
@@ -166,7 +172,7 @@ public final class CheckpointWriter implements Closeable {
         }
         state = State.FAILED;
         for (Manifest.FileEntry file : onHosts ? List.<Manifest.FileEntry>of() : part.files()) {
-            ManifestFile.checkPart(target.directory().resolve(file.name()), file.length(), whose, options.storage());
+            ManifestFile.checkPart(target.directory().resolve(file.name()), file.length(), whose, target.storage());
         }
         for (long base : part.bases()) {
             if (previous == null || !previous.knows(base)) {
@@ -235,8 +241,8 @@ public final class CheckpointWriter implements Closeable {
         long commitBegin = System.nanoTime();
         reports.forEach(part -> files.addAll(part.files()));
         long writeNanos = reports.stream().mapToLong(PartReport::writeNanos).max().orElse(0);
-        options.storage().syncDirectory(target.directory());
-        options.storage().syncDirectory(target.directory().getParent());
+        target.storage().syncDirectory(target.directory());
+        target.storage().syncDirectory(target.directory().getParent());
         phases.add(new PhaseTime(PhaseTime.JOB, Phase.WRITE, writeNanos));
         phases.add(new PhaseTime(PhaseTime.JOB, Phase.COMMIT, System.nanoTime() - commitBegin));
         files.add(target.table(ImageNames.jobTable(PHASES), PhaseTime.class, phases));
@@ -262,7 +268,7 @@ public final class CheckpointWriter implements Closeable {
 
     /** Returns its MAC. */
     private String publish(Manifest manifest) throws IOException {
-        StorageIo io = options.storage();
+        StorageIo io = target.storage();
         byte[] sealed = ManifestText.seal(manifest, options.key());
         if (sealed.length > ManifestParser.MAX_BYTES) {
             throw new IllegalStateException("a manifest of " + sealed.length + " bytes: too many files or labels");
@@ -292,6 +298,18 @@ public final class CheckpointWriter implements Closeable {
         }
         boolean keep = state == State.COMMITTED;
         state = State.CLOSED;
+        try (StorageIo.Session storage = target.storage()) {
+            IOException failure = closeNodes();
+            if (!keep) {
+                CheckpointRemoval.remove(target.directory(), storage);
+            } else if (failure != null) { // a file of a checkpoint that is gone anyway may have failed to close
+                throw failure;
+            }
+        }
+    }
+
+    /** Null: all could be closed. */
+    private IOException closeNodes() {
         IOException first = null;
         for (NodeWriter node : nodes) {
             try {
@@ -300,13 +318,6 @@ public final class CheckpointWriter implements Closeable {
                 first = first == null ? e : first;
             }
         }
-        if (!keep) {
-            CheckpointRemoval.remove(target.directory(), options.storage());
-            // A file of a checkpoint that is gone anyway may have failed to close.
-            first = null;
-        }
-        if (first != null) {
-            throw first;
-        }
+        return first;
     }
 }

@@ -134,7 +134,7 @@ public final class NodeWriter implements Closeable {
         int first = stripes.size();
         for (int i = first; i < first + count; i++) {
             Path file = target.directory().resolve(ImageNames.stripe(node.index(), i));
-            stripes.add(new StripeFile(i, file, options.storage().create(file, options.direct()), new StripeLog(target.id()), options.courtesy().rate()));
+            stripes.add(new StripeFile(i, file, target.storage().create(file, options.direct()), new StripeLog(target.id()), options.courtesy().rate()));
         }
         return List.copyOf(stripes.subList(first, stripes.size()));
     }

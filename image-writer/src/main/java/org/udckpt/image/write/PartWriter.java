@@ -16,6 +16,7 @@ import org.udckpt.image.key.BlockTags;
 import org.udckpt.image.key.ImageCipher;
 import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.manifest.PartReport;
+import org.udckpt.image.storage.StorageIo;
 
 /**
  * Writes one node's part of a checkpoint that another process, on another node, has begun and will commit.
@@ -57,13 +58,15 @@ public final class PartWriter implements Closeable {
      * @throws ImageError.Locked  when it is to be sealed or encrypted with another key than this node has
      */
     public static PartWriter open(PartOrder order, int index, String host, WriterOptions options, PageHistory previous) throws IOException {
-        try {
-            options.storage().open(order.directory().resolve(ImageNames.WRITER)).close();
-        } catch (NoSuchFileException e) {
-            throw new ImageError.Missing(order.directory(), "not to be seen on " + host
-                    + ": images of several nodes need a directory that all of them share (or --tiers local=DIR,slow=DIR, for one that each host has for itself)");
-        }
-        return begin(order, null, index, host, options, previous);
+        return begin(options, io -> {
+            try {
+                io.open(order.directory().resolve(ImageNames.WRITER)).close();
+            } catch (NoSuchFileException e) {
+                throw new ImageError.Missing(order.directory(), "not to be seen on " + host
+                        + ": images of several nodes need a directory that all of them share (or --tiers local=DIR,slow=DIR, for one that each host has for itself)");
+            }
+            return begin(order, io, null, index, host, options, previous);
+        });
     }
 
     /**
@@ -72,21 +75,39 @@ public final class PartWriter implements Closeable {
      * @param parts where, for all hosts
      */
     public static PartWriter open(PartOrder order, HostParts parts, int index, String host, WriterOptions options, PageHistory previous) throws IOException {
-        try {
-            PartDirectory.make(parts, index, order.checkpoint(), options.storage());
-        } catch (NoSuchFileException e) {
-            throw new ImageError.Missing(Path.of(e.getFile()), "cannot be made on " + host + ": what it is in is not there (a disk that is not mounted?)");
-        }
-        return begin(order.in(parts.ofNode(index)), parts, index, host, options, previous);
+        return begin(options, io -> {
+            try {
+                PartDirectory.make(parts, index, order.checkpoint(), io);
+            } catch (NoSuchFileException e) {
+                throw new ImageError.Missing(Path.of(e.getFile()), "cannot be made on " + host + ": what it is in is not there (a disk that is not mounted?)");
+            }
+            return begin(order.in(parts.ofNode(index)), io, parts, index, host, options, previous);
+        });
     }
 
-    private static PartWriter begin(PartOrder order, HostParts parts, int index, String host, WriterOptions options, PageHistory previous) throws IOException {
+    /** Makes a writer that keeps directories open. */
+    @FunctionalInterface
+    private interface Begin {
+        PartWriter in(StorageIo.Session io) throws IOException;
+    }
+
+    private static PartWriter begin(WriterOptions options, Begin begin) throws IOException {
+        StorageIo.Session io = options.storage().session();
+        try {
+            return begin.in(io);
+        } catch (IOException | RuntimeException | Error e) {
+            io.close();
+            throw e;
+        }
+    }
+
+    private static PartWriter begin(PartOrder order, StorageIo.Session io, HostParts parts, int index, String host, WriterOptions options, PageHistory previous) throws IOException {
         if (!order.key().equals(options.key().id())) {
             throw new ImageError.Locked(order.directory(), "is sealed with key " + order.key() + ", and this node's is " + options.key().id()
                     + ": all hosts need the same key file (UDCKPT_KEY_FILE, else ~/.config/udckpt/key)");
         }
         boolean based = previous != null && order.base() == previous.checkpoint() && options.form().incremental();
-        WriteTarget target = new WriteTarget(order.directory(), ImageNames.id(order.directory()).orElseThrow(), options.storage(), cipher(order, index, options),
+        WriteTarget target = new WriteTarget(order.directory(), ImageNames.id(order.directory()).orElseThrow(), io, cipher(order, index, options),
                 order.salt() == null ? null : BlockTags.of(order.salt(), options.key(), index + 1));
         WriterOptions asOrdered = options.withForm(options.form().withIntegrity(order.integrity())); // site files are each host's own
         return new PartWriter(target, parts, new Manifest.Node(index, host), asOrdered, based ? previous : null);
@@ -120,9 +141,9 @@ public final class PartWriter implements Closeable {
     public PartReport finish() throws IOException {
         NodePart part = node.finish();
         PartReport report = phases.isEmpty() ? part.report(target.id()) : measured(part);
-        options.storage().syncDirectory(target.directory());
+        target.storage().syncDirectory(target.directory());
         if (parts != null) {
-            PartDirectory.sync(parts, part.node().index(), options.storage());
+            PartDirectory.sync(parts, part.node().index(), target.storage());
         }
         pages = options.form().incremental() ? new PageHistory(target.id(), part) : null;
         return report;
@@ -146,11 +167,15 @@ public final class PartWriter implements Closeable {
 
     /** Removes what there is of it, closed: the checkpoint is not to be. */
     public void remove() throws IOException {
-        CheckpointRemoval.remove(target.directory(), options.storage());
+        try (StorageIo.Session io = options.storage().session()) {
+            CheckpointRemoval.remove(target.directory(), io);
+        }
     }
 
     @Override
     public void close() throws IOException {
-        node.close();
+        try (StorageIo.Session _ = target.storage()) {
+            node.close();
+        }
     }
 }

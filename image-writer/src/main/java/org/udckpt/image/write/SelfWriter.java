@@ -1,7 +1,6 @@
 package org.udckpt.image.write;
 
 import java.io.Closeable;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CancellationException;
@@ -42,8 +41,8 @@ final class SelfWriter implements Closeable {
 
     /** Whether a source is written by itself from now on. */
     boolean takes(SelfWritingSource source, int writers) {
-        List<Path> files = stripes.stream().map(stripe -> stripe.output().path()).toList();
-        return !files.contains(null) && source.ready(files, stripes.getFirst().output().direct(), options.courtesy().background(), writers);
+        List<Integer> files = stripes.stream().map(stripe -> stripe.output().descriptor()).toList();
+        return !files.contains(-1) && source.ready(files, stripes.getFirst().output().direct(), options.courtesy().background(), writers);
     }
 
     /** Queues a process that {@link #takes} said yes to; its result also fails with any other process's failure. */

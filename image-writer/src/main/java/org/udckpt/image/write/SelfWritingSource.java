@@ -1,7 +1,6 @@
 package org.udckpt.image.write;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.List;
 
@@ -13,13 +12,13 @@ public interface SelfWritingSource extends PageSource {
     /**
      * Called once, before anything else.
      *
-     * @param files      stripe files that are there, and open here
+     * @param files      descriptors of stripe files, each to be opened once more ({@link org.udckpt.linux.Files#reopen}): by their names they may be others by now
      * @param direct     they must be written past the page cache
      * @param background the writing is to take only what nobody else wants
      * @param writers    how many it is to have
      * @return whether it can; if not, it is read
      */
-    boolean ready(List<Path> files, boolean direct, boolean background, int writers);
+    boolean ready(List<Integer> files, boolean direct, boolean background, int writers);
 
     /**
      * Finds the pages that hold only zeros.

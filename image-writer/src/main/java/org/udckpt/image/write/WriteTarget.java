@@ -17,10 +17,11 @@ import org.udckpt.image.table.RecordTable;
 /**
  * Where one checkpoint's files go, and in which form its tables do.
  *
+ * @param storage with the directory held open
  * @param cipher null when it is not encrypted
  * @param tags   of blocks; null unless integrity is GMAC, and in an encrypted checkpoint
  */
-record WriteTarget(Path directory, long id, StorageIo storage, ImageCipher cipher, BlockTags tags) {
+record WriteTarget(Path directory, long id, StorageIo.Session storage, ImageCipher cipher, BlockTags tags) {
     /** What seals blocks, for one thread; null where nothing does. */
     BlockSealer sealer() {
         return cipher != null ? cipher.worker() : tags != null ? tags.worker() : null;

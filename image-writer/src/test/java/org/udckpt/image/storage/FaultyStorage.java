@@ -20,10 +20,12 @@ import org.udckpt.image.Range;
  * not durable: of a file that was not synced a random part remains, and of files and names made since their
  * directory was last synced some are gone, which is what fsync(2) allows.
  */
-public final class FaultyStorage implements StorageIo {
+public final class FaultyStorage implements StorageIo.Session {
     public enum Fault { FAIL, TEAR, CRASH }
 
-    private final StorageIo real = LocalStorage.INSTANCE;
+    private final StorageIo real;
+    /** Whose calls are counted: sessions are as one. */
+    private final FaultyStorage all;
     private final Site site;
     private final Fault fault;
     private final Random random;
@@ -45,9 +47,43 @@ public final class FaultyStorage implements StorageIo {
      * @param site where the fault happens; null for never
      */
     public FaultyStorage(Site site, Fault fault, long seed) {
+        this.real = LocalStorage.INSTANCE;
+        this.all = this;
         this.site = site;
         this.fault = fault;
         this.random = new Random(seed);
+    }
+
+    private FaultyStorage(FaultyStorage all, StorageIo real) {
+        this.real = real;
+        this.all = all;
+        this.site = all.site;
+        this.fault = all.fault;
+        this.random = all.random;
+    }
+
+    @Override
+    public Session session() {
+        return new FaultyStorage(all, real.session());
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (real instanceof Session held) {
+            held.close();
+        }
+    }
+
+    @Override
+    public boolean hasDirectory(Path directory) throws IOException {
+        enter("look for directory " + directory.getFileName(), false);
+        return real.hasDirectory(directory);
+    }
+
+    @Override
+    public Kind kind(Path path) throws IOException {
+        enter("look at " + path.getFileName(), false);
+        return real.kind(path);
     }
 
     /** Every call so far as a place for a fault. */
@@ -68,7 +104,11 @@ public final class FaultyStorage implements StorageIo {
     }
 
     /** Counts a call; true when this one is to be torn. */
-    private synchronized boolean enter(String what, boolean canTear) throws IOException {
+    private boolean enter(String what, boolean canTear) throws IOException {
+        return all.count(what, canTear);
+    }
+
+    private synchronized boolean count(String what, boolean canTear) throws IOException {
         if (crashed) {
             throw new IOException("after the crash: " + what);
         }
@@ -124,8 +164,8 @@ public final class FaultyStorage implements StorageIo {
     public Output create(Path file, boolean direct) throws IOException {
         enter("create " + file.getFileName(), false);
         Output output = real.create(file, direct);
-        unsynced.put(file, true);
-        unsyncedNames.put(file, file);
+        all.unsynced.put(file, true);
+        all.unsyncedNames.put(file, file);
         return new FaultyOutput(file, output);
     }
 
@@ -140,12 +180,12 @@ public final class FaultyStorage implements StorageIo {
         enter("rename " + to.getFileName(), false);
         boolean replaces = Files.exists(to);
         real.rename(from, to);
-        unsyncedNames.remove(from);
+        all.unsyncedNames.remove(from);
         if (!replaces) {
-            unsyncedNames.put(to, from);
+            all.unsyncedNames.put(to, from);
         }
-        if (unsynced.remove(from) != null) {
-            unsynced.put(to, true);
+        if (all.unsynced.remove(from) != null) {
+            all.unsynced.put(to, true);
         }
     }
 
@@ -153,15 +193,15 @@ public final class FaultyStorage implements StorageIo {
     public void syncDirectory(Path directory) throws IOException {
         enter("sync directory " + directory.getFileName(), false);
         real.syncDirectory(directory);
-        unsyncedNames.keySet().removeIf(name -> name.getParent().equals(directory));
+        all.unsyncedNames.keySet().removeIf(name -> name.getParent().equals(directory));
     }
 
     @Override
     public void delete(Path path) throws IOException {
         enter("delete " + path.getFileName(), false);
         real.delete(path);
-        unsynced.remove(path);
-        unsyncedNames.remove(path);
+        all.unsynced.remove(path);
+        all.unsyncedNames.remove(path);
     }
 
     @Override
@@ -193,7 +233,7 @@ public final class FaultyStorage implements StorageIo {
         @Override
         public void append(ByteBuffer[] buffers, int count) throws IOException {
             boolean torn = enter("append to " + file.getFileName(), true);
-            unsynced.put(file, true);
+            all.unsynced.put(file, true);
             if (torn) {
                 ByteBuffer first = buffers[0].duplicate();
                 int half = first.remaining() / 2;
@@ -208,7 +248,7 @@ public final class FaultyStorage implements StorageIo {
         public void sync() throws IOException {
             enter("sync " + file.getFileName(), false);
             output.sync();
-            unsynced.remove(file);
+            all.unsynced.remove(file);
         }
 
         @Override

@@ -28,7 +28,7 @@ class BackPressureTest {
     Path temp;
 
     /** A local file system whose stripes take nothing until the gate opens. */
-    private record Stuck(CountDownLatch gate) implements StorageIo {
+    private record Stuck(CountDownLatch gate) implements StorageIo.Session {
         private static final StorageIo REAL = LocalStorage.INSTANCE;
 
         @Override
@@ -67,6 +67,24 @@ class BackPressureTest {
                     real.close();
                 }
             };
+        }
+
+        @Override
+        public Session session() {
+            return this;
+        }
+
+        @Override
+        public void close() { }
+
+        @Override
+        public boolean hasDirectory(Path directory) throws IOException {
+            return REAL.hasDirectory(directory);
+        }
+
+        @Override
+        public Kind kind(Path path) throws IOException {
+            return REAL.kind(path);
         }
 
         @Override

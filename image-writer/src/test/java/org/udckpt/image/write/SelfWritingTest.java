@@ -44,7 +44,7 @@ class SelfWritingTest {
         private int errno;
         private boolean tears;
         private boolean failed;
-        private List<Path> files;
+        private List<Integer> files;
         private int readings;
 
         Writing(FakeProcess process, boolean able) {
@@ -59,7 +59,7 @@ class SelfWritingTest {
         }
 
         @Override
-        public boolean ready(List<Path> stripes, boolean direct, boolean background, int writers) {
+        public boolean ready(List<Integer> stripes, boolean direct, boolean background, int writers) {
             files = stripes;
             return able;
         }
@@ -113,7 +113,7 @@ class SelfWritingTest {
             if (fails && !tears) {
                 throw new IOException(Errno.text(errno));
             }
-            try (Arena arena = Arena.ofConfined(); FileChannel channel = FileChannel.open(files.get(order.file()), StandardOpenOption.WRITE)) {
+            try (Arena arena = Arena.ofConfined(); FileChannel channel = FileChannel.open(Path.of("/proc/self/fd", files.get(order.file()).toString()), StandardOpenOption.WRITE)) {
                 MemorySegment all = gather(arena, runs, count);
                 assertEquals(order.offset(), channel.size(), "it goes to the end of the file");
                 if (fails) {
@@ -314,7 +314,7 @@ class SelfWritingTest {
         Writing torn = new Writing(process, true);
         SelfWritingSource nowhere = new SelfWritingSource() {
             @Override
-            public boolean ready(List<Path> files, boolean direct, boolean background, int writers) {
+            public boolean ready(List<Integer> files, boolean direct, boolean background, int writers) {
                 return torn.ready(files, direct, background, writers);
             }
 

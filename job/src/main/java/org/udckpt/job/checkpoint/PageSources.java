@@ -2,7 +2,6 @@ package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -39,8 +38,8 @@ final class PageSources {
         }
 
         @Override
-        public boolean ready(List<Path> files, boolean direct, boolean background, int writers) {
-            String reason = source.ready(files.stream().map(Path::toString).toList(), direct, background, writers);
+        public boolean ready(List<Integer> files, boolean direct, boolean background, int writers) {
+            String reason = source.ready(files, direct, background, writers);
             if (reason != null && !TOLD.getAndSet(true)) {
                 Messages.warn("process " + source.id() + " cannot write its memory by itself, so that it goes through the agent, which takes longer: " + reason + " (told once)");
             }

@@ -15,6 +15,7 @@ import org.udckpt.image.Manifest;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.TieredCatalogue;
 import org.udckpt.image.catalogue.VerifiedMark;
+import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.report.Durations;
@@ -124,7 +125,7 @@ final class ListCommand implements Callable<Integer> {
         node.put("taken_at", manifest.takenAt().toString());
         node.putObject("stop_ms").put("max", manifest.stopMaxNanos() / 1e6).put("median", manifest.stopMedianNanos() / 1e6);
         node.put("write_ms", manifest.writeNanos() / 1e6);
-        node.put("verified_at", VerifiedMark.read(entry.directory()).map(Instant::toString).orElse(null));
+        node.put("verified_at", new VerifiedMark(LocalStorage.INSTANCE).read(entry.directory()).map(Instant::toString).orElse(null));
         ObjectNode labels = node.putObject("labels");
         manifest.labels().forEach(labels::put);
     }
@@ -138,7 +139,7 @@ final class ListCommand implements Callable<Integer> {
         System.out.printf("%s  complete    %d ranks%s  %s in %s stored  %s  stop %s (median %s)  write %s  %s%s%n", entry.name(), manifest.ranks(), hosts(manifest),
                 Durations.bytes(manifest.bytes()), Durations.bytes(manifest.storedBytes()), age(manifest.takenAt()), Durations.format(manifest.stopMaxNanos()),
                 Durations.format(manifest.stopMedianNanos()), Durations.format(manifest.writeNanos()),
-                VerifiedMark.read(entry.directory()).map(when -> "verified " + age(when)).orElse("not verified"), places);
+                new VerifiedMark(LocalStorage.INSTANCE).read(entry.directory()).map(when -> "verified " + age(when)).orElse("not verified"), places);
     }
 
     /** Of a job on several hosts how many they are. */

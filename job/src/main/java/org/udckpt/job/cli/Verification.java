@@ -8,6 +8,7 @@ import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.VerifiedMark;
+import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.report.Durations;
@@ -46,9 +47,9 @@ record Verification(ImageLocation location, long bytes, int files, long nanoseco
     /** Also of an older one that it is based on, where the damage is in that. */
     private static void unmark(Catalogue.Entry entry, Failure failure) {
         try {
-            VerifiedMark.remove(entry.directory());
+            new VerifiedMark(LocalStorage.INSTANCE).remove(entry.directory());
             if (failure.getCause() instanceof ImageError damage && damage.file().getParent() != null && ImageNames.id(damage.file().getParent()).isPresent()) {
-                VerifiedMark.remove(damage.file().getParent());
+                new VerifiedMark(LocalStorage.INSTANCE).remove(damage.file().getParent());
             }
         } catch (IOException e) {
             Messages.warn("'udckpt list' may still show when it was last found good: " + e.getMessage());
@@ -57,7 +58,7 @@ record Verification(ImageLocation location, long bytes, int files, long nanoseco
 
     private static void mark(Catalogue.Entry entry) {
         try {
-            VerifiedMark.write(entry.directory());
+            new VerifiedMark(LocalStorage.INSTANCE).write(entry.directory());
         } catch (IOException e) {
             Messages.warn("the image is good, but 'udckpt list' will not show that it was verified: " + FileErrors.text(e));
         }

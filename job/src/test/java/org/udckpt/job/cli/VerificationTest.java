@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.image.catalogue.CheckpointCopy;
 import org.udckpt.image.catalogue.VerifiedMark;
+import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.storage.RateLimit;
 import org.udckpt.job.store.ImageLocation;
@@ -66,12 +67,12 @@ class VerificationTest {
     @Test
     void whatIsFoundDamagedIsNoLongerMarkedAsVerified() throws Exception {
         assertNull(Verification.of(ImageLocation.find(checkpoint.toString(), key), key).failure());
-        assertTrue(VerifiedMark.read(checkpoint).isPresent());
+        assertTrue(new VerifiedMark(LocalStorage.INSTANCE).read(checkpoint).isPresent());
         flip(checkpoint.resolve("node-0000.stripe-00"));
         assertNotNull(Verification.of(ImageLocation.find(checkpoint.toString(), key), key).failure());
-        assertTrue(VerifiedMark.read(checkpoint).isEmpty());
+        assertTrue(new VerifiedMark(LocalStorage.INSTANCE).read(checkpoint).isEmpty());
         flip(checkpoint.resolve("node-0000.stripe-00"));
         assertNull(Verification.of(ImageLocation.find(checkpoint.toString(), key), key).failure());
-        assertTrue(VerifiedMark.read(checkpoint).isPresent());
+        assertTrue(new VerifiedMark(LocalStorage.INSTANCE).read(checkpoint).isPresent());
     }
 }

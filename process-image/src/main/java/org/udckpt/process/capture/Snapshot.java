@@ -118,7 +118,7 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     }
 
     @Override
-    public String ready(List<String> files, boolean direct, boolean background, int count) {
+    public String ready(List<Integer> files, boolean direct, boolean background, int count) {
         try {
             String reason = unforked.empty() ? SnapshotWriterStart.unable(process, pid, files.size()) : "it has memory that a fork does not copy";
             if (reason == null) {

@@ -92,7 +92,7 @@ final class SnapshotWriterStart {
      *
      * @throws LinuxError when something that it needs cannot be had; then its memory can be read as before
      */
-    static List<SnapshotWriter> start(Snapshot snapshot, TracedProcess process, List<String> files, boolean direct, boolean background, int writers) {
+    static List<SnapshotWriter> start(Snapshot snapshot, TracedProcess process, List<Integer> files, boolean direct, boolean background, int writers) {
         SnapshotWriterStart start = new SnapshotWriterStart(process, snapshot);
         start.leaveTheJobsPlace(background);
         List<Integer> handed = new ArrayList<>();
@@ -100,8 +100,8 @@ final class SnapshotWriterStart {
             int orders = (int) LinuxError.check(Syscall.call(Syscall.MEMFD_CREATE, Scratch.string("udckpt-orders"), 1 /* MFD_CLOEXEC */), "memfd_create");
             handed.add(orders);
             LinuxError.check(Syscall.call(Syscall.FTRUNCATE, orders, (long) writers * Layout.ORDERS_BYTES), "ftruncate");
-            for (String file : files) {
-                handed.add(Files.open(file, Syscall.O_NOFOLLOW | (direct ? Syscall.O_WRONLY | O_DIRECT : O_RDWR)));
+            for (int file : files) {
+                handed.add(Files.reopen(file, direct ? Syscall.O_WRONLY | O_DIRECT : O_RDWR));
             }
             int[] received = start.hand(handed);
             MemorySegment here = map(orders, (long) writers * Layout.ORDERS_BYTES);

@@ -11,13 +11,13 @@ public interface SelfWriting extends MemorySource {
     /**
      * Gives it the files that it will be told to append to.
      *
-     * @param files      that exist, are this user's, and stay
+     * @param files      descriptors of files, which are opened once more by them: by their names they may be others by now
      * @param direct     open them with O_DIRECT
      * @param background it is to take only what nobody else wants
      * @param writers    how many there are to be
      * @return null, or why it cannot: then {@link #read} is the way
      */
-    String ready(List<String> files, boolean direct, boolean background, int writers);
+    String ready(List<Integer> files, boolean direct, boolean background, int writers);
 
     /**
      * Finds the pages that hold only zeros.

@@ -1,0 +1,45 @@
+package org.udckpt.image.storage;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import org.udckpt.image.ImageError;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NotRegularFile;
+import org.udckpt.linux.UntrustedPath;
+
+/** What a failed system call is for who reads and writes images: those kinds that callers tell apart have their own exceptions. */
+final class FileFailure {
+    private static final int ENOTEMPTY = 39;
+
+    private FileFailure() { }
+
+    static IOException of(Path path, RuntimeException failure) {
+        return switch (failure) {
+            case NotRegularFile e -> new ImageError.Corrupt(path, -1, "not a regular file; remove it", e);
+            case UntrustedPath e -> new ImageError.Untrusted(path, e);
+            case LinuxError e -> of(path, e);
+            default -> throw failure;
+        };
+    }
+
+    private static IOException of(Path path, LinuxError error) {
+        IOException failure = switch (error.errno()) {
+            case LinuxError.ENOENT -> new NoSuchFileException(path.toString());
+            case LinuxError.EEXIST -> new FileAlreadyExistsException(path.toString());
+            case LinuxError.EACCES, LinuxError.EPERM -> new AccessDeniedException(path.toString());
+            case LinuxError.ENOTDIR -> new NotDirectoryException(path.toString());
+            case LinuxError.ELOOP -> new ImageError.Corrupt(path, -1, "a symbolic link, or below one, which is not followed: name the directory that it leads to");
+            case ENOTEMPTY -> new DirectoryNotEmptyException(path.toString());
+            default -> error.isNoSpace() ? new ImageError.NoSpace(path, -1, error) : new IOException(error.getMessage(), error);
+        };
+        if (failure.getCause() == null) {
+            failure.initCause(error);
+        }
+        return failure;
+    }
+}
