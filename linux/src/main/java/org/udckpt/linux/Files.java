@@ -23,7 +23,7 @@ public final class Files {
         }
     }
 
-    private static final int AT_FDCWD = -100, O_NOCTTY = 0400;
+    private static final int AT_FDCWD = -100, O_NOCTTY = 0400, EMPTY_PATH = 0x1000, STATX_BTIME = 0x800;
 
     private Files() {}
 
@@ -98,6 +98,13 @@ public final class Files {
         MemorySegment data = Scratch.data();
         LinuxError.check(Syscall.call(Syscall.FSTAT, fd, data.address()), "fstat of descriptor " + fd);
         return stat(data);
+    }
+
+    /** When the file of a descriptor was made, in nanoseconds since 1970; 0: its file system does not say. Nobody can set it (statx(2), STATX_BTIME). */
+    public static long born(int fd) {
+        MemorySegment data = Scratch.data();
+        long result = Syscall.call(Syscall.STATX, fd, Scratch.string(""), EMPTY_PATH, STATX_BTIME, data.address());
+        return result < 0 || (data.get(JAVA_INT, 0) & STATX_BTIME) == 0 ? 0 : data.get(JAVA_LONG, 80) * 1_000_000_000L + data.get(JAVA_INT, 88);
     }
 
     /** struct stat of x86-64 (asm/stat.h). */

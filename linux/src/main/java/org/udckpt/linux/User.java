@@ -17,7 +17,7 @@ public final class User {
     }
 
     /** This user, or root. Where root has no number of his own he cannot be told from others who have none. */
-    static boolean isTrusted(int uid) {
+    public static boolean isTrusted(int uid) {
         return uid == id() || uid == ROOT || uid == UNMAPPED;
     }
 
