@@ -16,12 +16,15 @@ import org.udckpt.process.files.FileCut;
 import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.FilesRefused;
 import org.udckpt.process.files.Prefixes;
+import org.udckpt.process.identity.IdentityReader;
+import org.udckpt.process.identity.KnownFiles;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
@@ -299,6 +302,25 @@ public final class Capture implements AutoCloseable {
                 sources(jobFiles).max().orElse(0)).max().getAsLong();
         return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, jobFiles, allRegions, lastId), timers, zombies, clocks,
                 VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards, jobFiles, privileges);
+    }
+
+    /**
+     * What the files are of which the image has no content; in the thread that asked for the image, while the job runs.
+     *
+     * @param known from earlier captures by this process
+     */
+    public List<FileIdentity> identities(KnownFiles known) {
+        Map<String, Long> inodes = new HashMap<>();
+        for (RankCapture rank : ranks) {
+            for (TracedProcess process : rank.processes()) {
+                for (Mapping mapping : process.mappings) {
+                    if (mapping.file() && !mapping.deleted()) {
+                        inodes.put(mapping.path(), mapping.inode());
+                    }
+                }
+            }
+        }
+        return IdentityReader.read(image(), inodes, known);
     }
 
     private static void addGuards(TracedProcess process, List<GuardPages> to) {

@@ -83,7 +83,7 @@ final class FileCheck {
     }
 
     /** Absolute, and with nothing in it that a path of the kernel's does not have: "..", ".", an empty name. */
-    private static void path(Row row, String column, String path) throws BrokenTable {
+    static void path(Row row, String column, String path) throws BrokenTable {
         row.text(column, path);
         boolean plain = path.startsWith("/") && path.length() > 1;
         for (String name : plain ? path.substring(1).split("/", -1) : new String[0]) {

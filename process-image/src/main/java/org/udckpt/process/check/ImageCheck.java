@@ -22,6 +22,7 @@ public final class ImageCheck {
         Set<Long> shared = new ObjectCheck(image, processes.pids()).check();
         new RegionCheck(image, processes.pids(), shared).check();
         new FileCheck(image).check();
+        IdentityCheck.check(image);
     }
 
     /**

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MappingFlags;
 import org.udckpt.linux.Syscall;
@@ -34,10 +35,13 @@ final class AddressSpace {
     private final KernelPages kernel;
     private final Handles handles;
     private final Map<Long, KernelObject.SharedMemory> shared;
+    private final VerifiedFiles verified;
     private final Map<String, Long> open = new HashMap<>();
+    /** Of the program, until {@link #describe}; -1: it is to be opened by its name. */
+    private long program = -1;
 
     AddressSpace(Puppet puppet, ProcessState process, List<Region> regions, List<GuardPages> guards, Handles handles,
-            Map<Long, KernelObject.SharedMemory> shared) {
+            Map<Long, KernelObject.SharedMemory> shared, VerifiedFiles verified) {
         this.puppet = puppet;
         this.process = process;
         this.regions = regions;
@@ -45,6 +49,7 @@ final class AddressSpace {
         this.kernel = new KernelPages(puppet, process, regions);
         this.handles = handles;
         this.shared = shared;
+        this.verified = verified;
     }
 
     /** Unmaps the stub's program and moves the kernel's own mappings to where the job's were, or out of their way. */
@@ -75,7 +80,7 @@ final class AddressSpace {
                 advise(region, batch); // memory that is locked takes no guards any more
             }
         }
-        open.values().forEach(fd -> {
+        open.values().stream().filter(fd -> fd != program).forEach(fd -> {
             if (batch.full(1, 0)) {
                 batch.run();
             }
@@ -90,7 +95,9 @@ final class AddressSpace {
         }
     }
 
+    /** What was verified is handed over, so that it is this and nothing else; the rest is found by its name. */
     private void openFiles() {
+        takeVerified();
         Batch batch = new Batch(puppet);
         Map<String, Integer> places = new HashMap<>();
         for (Region region : regions) {
@@ -104,6 +111,19 @@ final class AddressSpace {
                     (writes(region) ? Syscall.O_RDWR : Syscall.O_RDONLY) | Syscall.O_CLOEXEC, 0));
         }
         open(batch, places);
+    }
+
+    private void takeVerified() {
+        List<String> paths = Stream.concat(Stream.of(process.executable()), regions.stream().filter(region -> !region.kernelOwned() && onFile(region) && !writes(region)
+                && !shared.containsKey(region.backing())).map(Region::path)).distinct().filter(path -> verified.mapped(path) != null).toList();
+        if (paths.isEmpty()) {
+            return;
+        }
+        long[] numbers = Handover.give(puppet, handles, paths.stream().map(verified::mapped).toList());
+        for (int i = 0; i < numbers.length; i++) {
+            open.put("r" + paths.get(i), numbers[i]);
+        }
+        program = verified.mapped(process.executable()) == null ? -1 : open.get("r" + process.executable());
     }
 
     private void open(Batch batch, Map<String, Integer> places) {
@@ -213,7 +233,7 @@ final class AddressSpace {
 
     /** prctl_set_mm_map (prctl(2), PR_SET_MM): what /proc shows, where brk(2) goes on. The stub's program must be unmapped. */
     void describe() {
-        long exe = puppet.call("open " + process.executable(), Syscall.OPEN, puppet.string(process.executable()), Syscall.O_CLOEXEC, 0);
+        long exe = program >= 0 ? program : puppet.call("open " + process.executable(), Syscall.OPEN, puppet.string(process.executable()), Syscall.O_CLOEXEC, 0);
         long auxv = puppet.bytes(process.auxv());
         Struct map = puppet.structure();
         for (long word : process.memoryMap()) {

@@ -3,11 +3,13 @@ package org.udckpt.process.restore;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
@@ -25,6 +27,8 @@ final class FileChecks {
     private final RestoreTarget target;
     private final NamedFiles names;
     private final Set<String> saved;
+    /** What {@link VerifiedFiles} looks at. */
+    private final Set<String> identified;
     private final List<KernelObject.OpenFile> files;
 
     /** @param target hears of what is odd, and no hindrance */
@@ -34,6 +38,7 @@ final class FileChecks {
         this.target = target;
         this.files = image.objects().stream().filter(KernelObject.OpenFile.class::isInstance).map(KernelObject.OpenFile.class::cast)
                 .filter(file -> file.backing() == 0).toList();
+        this.identified = image.identities().stream().map(FileIdentity::path).collect(Collectors.toSet());
         this.saved = image.files().stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path).collect(Collectors.toSet());
     }
 
@@ -46,15 +51,21 @@ final class FileChecks {
             }
             check(file, written.contains(file.path()));
         }
-        programs(image, Set.of());
+        bySizeAndTime(image, Set.of(), target::warn);
     }
 
     /**
-     * That programs and libraries, of which the image has no content, are what they were.
+     * That programs and libraries are what they were, of an image that does not say what is in them ({@link VerifiedFiles}).
      *
      * @param except paths that are put back before
      */
-    static void programs(JobImage image, Set<String> except) {
+    static void bySizeAndTime(JobImage image, Set<String> except, Consumer<String> warn) {
+        if (!image.identities().isEmpty()) {
+            return;
+        }
+        if (image.objects().stream().anyMatch(KernelObject.MappedFile.class::isInstance)) {
+            warn.accept("the checkpoint was taken by an earlier version: its programs and libraries are known by size and time only");
+        }
         Set<String> mapped = new HashSet<>();
         image.processes().stream().map(ProcessState::executable).forEach(mapped::add);
         image.regions().stream().filter(r -> r.backing() == 0 && r.path().startsWith("/") && !r.path().equals(AddressSpace.HUGE_PAGES)).map(Region::path).forEach(mapped::add);
@@ -81,7 +92,7 @@ final class FileChecks {
         if (now.size() < file.size()) {
             throw changed("%s, which the job has open, has %d bytes; it had %d at the checkpoint; put it back, or take a checkpoint that fits".formatted(file.path(), now.size(), file.size()));
         }
-        if (!written && (now.size() != file.size() || now.modified() != file.modifiedNs())) {
+        if (!written && !identified.contains(file.path()) && (now.size() != file.size() || now.modified() != file.modifiedNs())) {
             target.warn("file " + file.path() + ", which the job reads, was changed since the checkpoint (" + file.size() + " bytes, now " + now.size()
                     + "): the job reads on in what it is now");
         }

@@ -15,6 +15,21 @@ final class Handover {
 
     /** Object {@code ids[i]} is what {@code descriptors[i]} names; they stay open here. */
     static void give(Puppet puppet, Handles handles, List<Long> ids, List<Integer> descriptors) {
+        give(puppet, handles, descriptors, (place, number) -> handles.add(puppet, ids.get(place), number));
+    }
+
+    /** The numbers of {@code descriptors} in the puppet, which are the lowest ones that are free. */
+    static long[] give(Puppet puppet, Handles handles, List<Integer> descriptors) {
+        long[] numbers = new long[descriptors.size()];
+        give(puppet, handles, descriptors, (place, number) -> numbers[place] = number);
+        return numbers;
+    }
+
+    private interface Taker {
+        void take(int place, long number);
+    }
+
+    private static void give(Puppet puppet, Handles handles, List<Integer> descriptors, Taker taker) {
         long pair = puppet.structure().i64(0).put();
         puppet.call("socketpair", Syscall.SOCKETPAIR, AF_UNIX, SOCK_SEQPACKET | Syscall.O_CLOEXEC, 0, pair);
         int first = puppet.readInt(pair);
@@ -24,12 +39,12 @@ final class Handover {
         try (PidFd process = new PidFd(puppet.hostPid())) {
             int end = process.duplicate((int) ours);
             try {
-                for (int at = 0; at < ids.size(); at += SocketMessage.MOST_DESCRIPTORS) {
-                    List<Integer> part = descriptors.subList(at, Math.min(ids.size(), at + SocketMessage.MOST_DESCRIPTORS));
+                for (int at = 0; at < descriptors.size(); at += SocketMessage.MOST_DESCRIPTORS) {
+                    List<Integer> part = descriptors.subList(at, Math.min(descriptors.size(), at + SocketMessage.MOST_DESCRIPTORS));
                     SocketMessage.send(end, new byte[1], part, "pass descriptors to a restored process");
                     int[] numbers = receive(puppet, theirs, part.size());
                     for (int i = 0; i < numbers.length; i++) {
-                        handles.add(puppet, ids.get(at + i), numbers[i]);
+                        taker.take(at + i, numbers[i]);
                     }
                 }
             } finally {
@@ -47,7 +62,7 @@ final class Handover {
         long header = puppet.structure().i64(0).i64(0).i64(vector).i64(1).i64(space).i64(control).i64(0).put();
         puppet.call("take descriptors", Syscall.RECVMSG, socket, header, MSG_CMSG_CLOEXEC);
         if (puppet.readInt(space) != control) {
-            throw puppet.failed("not all of " + count + " sockets could be taken over; raise the hard limit of open files (ulimit -Hn)");
+            throw puppet.failed("not all of " + count + " descriptors could be taken over; raise the hard limit of open files (ulimit -Hn)");
         }
         int[] numbers = new int[count];
         for (int i = 0; i < count; i++) {

@@ -23,10 +23,17 @@ final class NamedFiles {
 
     private final boolean guarded;
     private final boolean elsewhere;
+    private final VerifiedFiles verified;
     private final Set<String> putBack = new HashSet<>();
 
     /** @param covered other directories lie over the job's own ({@link PrivateFiles}), where files have other numbers */
     NamedFiles(JobImage image, boolean covered) {
+        this(image, covered, VerifiedFiles.NONE);
+    }
+
+    /** @param verified what was found under some names already */
+    NamedFiles(JobImage image, boolean covered, VerifiedFiles verified) {
+        this.verified = verified;
         this.guarded = image.privileges().stream().anyMatch(Privileges.Credentials.class::isInstance);
         this.elsewhere = covered;
         for (JobFile file : image.files()) {
@@ -114,6 +121,9 @@ final class NamedFiles {
      * @throws RestoreException it is another one, of which nobody knows who put it there
      */
     void verify(OpenFile file, Files.Stat now) {
+        if (!elsewhere) {
+            verified.requireSame(file.path(), now);
+        }
         boolean known = guarded && !elsewhere && file.inode() != 0 && !putBack.contains(file.path());
         if (known && (now.inode() != file.inode() || !sameDevice(now.device(), file.device()))) {
             throw new RestoreException(RestoreException.Reason.FILE_CHANGED, "file " + file.path() + ", which the job has open, is another one than at the checkpoint (inode " + now.inode()

@@ -40,7 +40,8 @@ public record Relocation(List<Move> moves, String directory) {
                 path(region.path()), region.vmFlags(), region.backing())).toList();
         List<KernelObject> objects = image.objects().stream().map(this::object).toList();
         List<InotifyWatch> watches = image.watches().stream().map(watch -> new InotifyWatch(watch.inotify(), watch.number(), path(watch.path()), watch.mask())).toList();
-        return image.elsewhere(processes, regions, objects, watches, image.files().stream().map(this::file).toList());
+        return image.elsewhere(processes, regions, objects, watches, image.files().stream().map(this::file).toList(),
+                image.identities().stream().map(one -> one.at(path(one.path()))).toList());
     }
 
     /** Where a path is now. */

@@ -8,6 +8,8 @@ public final class RestoreException extends RuntimeException {
         UNSUPPORTED,
         /** A file that the job uses is missing, or is not what it was. */
         FILE_CHANGED,
+        /** Others than the user and root can change a file that the job uses. */
+        FORBIDDEN,
         /** Anything else: a refused system call, a process that died. */
         FAILED
     }

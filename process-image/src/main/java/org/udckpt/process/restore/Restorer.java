@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.udckpt.linux.LinuxError;
@@ -48,12 +49,14 @@ public final class Restorer {
     private final Handles handles;
     private final LazyProcesses lazy;
     private final NamedFiles names;
+    private final VerifiedFiles verified;
 
-    private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target, Owners owners, long lazyFrom) {
+    private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target, Owners owners, VerifiedFiles verified, long lazyFrom) {
         this.image = image;
         this.target = target;
         this.owners = owners;
-        this.names = new NamedFiles(image, target.changes() != null);
+        this.verified = verified;
+        this.names = new NamedFiles(image, target.changes() != null, verified);
         memory.forEach(source -> (source.process() ? privateContents : sharedContents).put(source.id(), source));
         image.objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).forEach(m -> sharedMemories.put(m.id(), m));
         this.regions = image.regions().stream().collect(Collectors.groupingBy(Region::pid));
@@ -74,12 +77,14 @@ public final class Restorer {
     }
 
     /**
-     * Whether the job's programs and libraries are there as they were; {@link #restore} looks again.
+     * Whether the job's programs and libraries, and what it reads, are there as they were; {@link #restore} looks again.
      *
+     * @param warn is told what is odd, and no hindrance
      * @throws RestoreException naming the one that is not
      */
-    public static void checkPrograms(JobImage image) {
-        FileChecks.programs(image, image.files().stream().map(JobFile::path).collect(Collectors.toSet()));
+    public static void checkPrograms(JobImage image, Consumer<String> warn) {
+        FileChecks.bySizeAndTime(image, image.files().stream().map(JobFile::path).collect(Collectors.toSet()), warn);
+        VerifiedFiles.of(image, false, warn).close();
     }
 
     /** As {@link #restore(JobImage, List, RestoreTarget, long)}, with all memory in place before the start. */
@@ -99,9 +104,10 @@ public final class Restorer {
         Credentials.check(image, owners);
         FileChecks files = new FileChecks(image, target);
         files.check();
-        Restorer restorer = new Restorer(image, memory, target, owners, lazyFrom);
-        // Its end kills what is still traced (PTRACE_O_EXITKILL).
-        try (FileModes modes = new FileModes(image); TracerThread tracer = new TracerThread("udckpt-restore")) {
+        // The tracer's end kills what is still traced (PTRACE_O_EXITKILL).
+        try (VerifiedFiles verified = VerifiedFiles.of(image, target.changes() == null, target::warn); FileModes modes = new FileModes(image);
+                TracerThread tracer = new TracerThread("udckpt-restore")) {
+            Restorer restorer = new Restorer(image, memory, target, owners, verified, lazyFrom);
             return tracer.call(() -> restorer.run(files));
         } catch (TraceeGone gone) {
             throw new RestoreException(RestoreException.Reason.FAILED, "a process died while it was restored: " + gone.getMessage(), gone);
@@ -154,7 +160,7 @@ public final class Restorer {
         Map<Integer, AddressSpace> spaces = new LinkedHashMap<>();
         for (ProcessState process : image.processes()) {
             Puppet puppet = puppets.get(process.pid());
-            AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles, sharedMemories);
+            AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles, sharedMemories, verified);
             spaces.put(process.pid(), space);
             space.clear(contents(puppet), threadStates.getOrDefault(process.pid(), List.of()));
             Attributes.raiseLimits(puppet);

@@ -13,6 +13,7 @@ import org.udckpt.process.check.BrokenTable;
 import org.udckpt.process.check.ImageCheck;
 import org.udckpt.process.files.Rollback;
 import org.udckpt.process.files.RollbackRequest;
+import org.udckpt.process.identity.KnownFiles;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.restore.RestoreTarget;
@@ -49,13 +50,14 @@ final class SavedJob implements AutoCloseable {
             for (MemorySource source : capture.sources()) {
                 memory.add(new SavedMemory(source, arena));
             }
+            JobImage image = capture.image().identified(capture.identities(new KnownFiles()));
             try {
-                ImageCheck.check(capture.image());
-                ImageCheck.check(capture.image(), memory);
+                ImageCheck.check(image);
+                ImageCheck.check(image, memory);
             } catch (BrokenTable wrong) {
                 throw new AssertionError("a true image is refused: " + wrong.table() + " " + wrong.getMessage(), wrong);
             }
-            return new SavedJob(capture.image(), memory, arena);
+            return new SavedJob(image, memory, arena);
         }
     }
 

@@ -1,0 +1,157 @@
+package org.udckpt.process.identity;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.udckpt.linux.FoundFile;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.PathWriters;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
+import org.udckpt.process.model.FileIdentity;
+import org.udckpt.process.model.FileIdentity.Use;
+import org.udckpt.process.model.InotifyWatch;
+import org.udckpt.process.model.JobFile;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject.OpenFile;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Region;
+
+/**
+ * Tells which files a captured job maps and reads, while it runs again: {@link FileIdentity}. Files are found by their names, and are the
+ * job's where the inode is that of the stop.
+ */
+public final class IdentityReader {
+    private static final int ACCESS = 3, IN_ACCESS = 1, IN_CLOSE_NOWRITE = 0x10, IN_OPEN = 0x20;
+    private static final String HUGE_PAGES = "/anon_hugepage";
+
+    private final JobImage image;
+    private final Map<String, Long> mappedInodes;
+    private final KnownFiles known;
+    private final Map<String, OpenFile> read = new HashMap<>();
+    private final Set<String> written = new HashSet<>();
+    private final Set<String> saved = new HashSet<>();
+    private Set<Long> leased;
+
+    private IdentityReader(JobImage image, Map<String, Long> mappedInodes, KnownFiles known) {
+        this.image = image;
+        this.mappedInodes = mappedInodes;
+        this.known = known;
+        image.files().stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path).forEach(saved::add);
+    }
+
+    /** The boot of this kernel (random(4)). */
+    public static String boot() {
+        return Proc.text("/proc/sys/kernel/random/boot_id").strip();
+    }
+
+    /** @param mappedInodes of each path that was mapped at the stop */
+    public static List<FileIdentity> read(JobImage image, Map<String, Long> mappedInodes, KnownFiles known) {
+        List<FileIdentity> rows = new IdentityReader(image, mappedInodes, known).read();
+        known.keepUsed();
+        return rows;
+    }
+
+    private List<FileIdentity> read() {
+        List<FileIdentity> rows = new ArrayList<>();
+        String boot = boot();
+        try (PathWriters paths = new PathWriters()) {
+            uses().forEach((path, use) -> {
+                try (FoundFile file = paths.find(path)) {
+                    if (file.regular()) {
+                        rows.add(identity(file, use, boot));
+                    }
+                } catch (LinuxError gone) {
+                    if (gone.errno() != LinuxError.ENOENT && gone.errno() != LinuxError.ENOTDIR) { // else: removed since the stop, and a restart misses it by name
+                        throw gone;
+                    }
+                }
+            });
+        }
+        return rows;
+    }
+
+    private Map<String, Use> uses() {
+        Map<String, Use> uses = new TreeMap<>();
+        image.processes().stream().map(ProcessState::executable).filter(path -> path.startsWith("/")).forEach(path -> uses.put(path, Use.PROGRAM));
+        for (Region region : image.regions()) {
+            if (region.backing() == 0 && region.path().startsWith("/") && !region.path().equals(HUGE_PAGES)) {
+                if (!region.shared() || region.permissions().charAt(2) == 'x') {
+                    uses.put(region.path(), Use.PROGRAM);
+                } else if (!region.writable() && !(" " + region.vmFlags() + " ").contains(" mw ")) { // else it is the job that writes to it
+                    uses.putIfAbsent(region.path(), Use.SHARED);
+                }
+            }
+        }
+        for (var object : image.objects()) {
+            if (object instanceof OpenFile file && file.backing() == 0) {
+                if ((file.flags() & ACCESS) == Syscall.O_RDONLY) {
+                    read.put(file.path(), file);
+                } else {
+                    written.add(file.path());
+                }
+            }
+        }
+        read.keySet().stream().filter(path -> !written.contains(path) && !saved.contains(path)).forEach(path -> uses.putIfAbsent(path, Use.READ));
+        return uses;
+    }
+
+    private FileIdentity identity(FoundFile file, Use use, String boot) {
+        var stat = file.stat();
+        KnownFiles.Known what = isOfTheStop(file, use) ? known.of(file, wanted(file, use), () -> hindrance(file))
+                : KnownFiles.unread(file, "its name led to another file when the checkpoint was taken");
+        ContentDigest digest = what.digest();
+        return new FileIdentity(file.path(), use, stat.size(), stat.modified(), what.sealed() ? stat.changed() : 0, what.bornNs(), stat.device(), stat.inode(), stat.mode() & 07777,
+                stat.uid(), stat.gid(), boot, file.writers().text(), file.own().text(), digest == null ? "" : digest.buildId(), digest == null ? null : digest.sha256(),
+                digest != null ? "" : what.undigested().isEmpty() ? "none was needed" : what.undigested());
+    }
+
+    /** What a restart will compare: see {@code VerifiedFiles}. */
+    private boolean wanted(FoundFile file, Use use) {
+        boolean exchangeable = !file.writers().beside(file.own().text()).nobody();
+        return switch (use) {
+            case PROGRAM -> !saved.contains(file.path()) || !file.writers().nobody() && !written.contains(file.path());
+            case SHARED -> exchangeable || file.stat().uid() == User.id() && User.id() != 0;
+            case READ -> exchangeable;
+        };
+    }
+
+    /** Its name may have been given to another one since. */
+    private boolean isOfTheStop(FoundFile file, Use use) {
+        if (use == Use.READ) {
+            OpenFile open = read.get(file.path());
+            return file.stat().inode() == open.inode() && file.stat().device() == open.device();
+        }
+        return mappedInodes.getOrDefault(file.path(), file.stat().inode()) == file.stat().inode(); // the device is not told by maps as by stat(2): Btrfs, overlayfs
+    }
+
+    /** Why it must not be opened: the job would feel it. */
+    private String hindrance(FoundFile file) {
+        for (InotifyWatch watch : image.watches()) {
+            String directory = file.path().substring(0, Math.max(1, file.path().lastIndexOf('/')));
+            if ((watch.mask() & (IN_ACCESS | IN_CLOSE_NOWRITE | IN_OPEN)) != 0 && (watch.path().equals(file.path()) || watch.path().equals(directory))) {
+                return "the job watches whether it is read (inotify)";
+            }
+        }
+        return leased().contains(file.stat().inode()) ? "somebody holds a lease on it (fcntl(2), F_SETLEASE)" : "";
+    }
+
+    /** Inodes of files on which there is a lease, which an open could break (proc_locks(5)). */
+    private Set<Long> leased() {
+        if (leased == null) {
+            leased = new HashSet<>();
+            for (String line : Proc.text("/proc/locks").split("\n")) {
+                String[] words = line.split("\\s+");
+                if (words.length > 5 && (words[1].equals("LEASE") || words[1].equals("DELEG"))) {
+                    leased.add(Long.parseLong(words[5].substring(words[5].lastIndexOf(':') + 1)));
+                }
+            }
+        }
+        return leased;
+    }
+}

@@ -1,0 +1,218 @@
+package org.udckpt.process.restore;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.FoundFile;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.PathWriters;
+import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
+import org.udckpt.linux.Writers;
+import org.udckpt.process.identity.ContentDigest;
+import org.udckpt.process.identity.IdentityReader;
+import org.udckpt.process.model.FileIdentity;
+import org.udckpt.process.model.FileIdentity.Use;
+import org.udckpt.process.model.JobFile;
+import org.udckpt.process.model.JobImage;
+
+/**
+ * The files of which the image holds no content, each opened once, found to be the one of the checkpoint, and kept open: the restored
+ * processes map this very file, whatever becomes of its name meanwhile.
+ *
+ * <p>Contents are the same where the file is (device, inode, size and times under the same boot), and nobody else can write to it; else
+ * where its digest is. Who else may write to it, or to a directory above it, has to have been able to do so at the checkpoint.
+ */
+final class VerifiedFiles implements AutoCloseable {
+    static final VerifiedFiles NONE = new VerifiedFiles(Set.of(), "", _ -> { });
+    private static final String WAY_OUT = "install that version again, say where it is (--map-path OLD=NEW), or take a checkpoint with this one";
+
+    private final Set<String> saved;
+    private final String boot;
+    private final Consumer<String> warn;
+    /** Open for reading, to be mapped. */
+    private final Map<String, Integer> mapped = new HashMap<>();
+    /** What is opened by its name has to be this. */
+    private final Map<String, FoundFile> read = new HashMap<>();
+
+    private VerifiedFiles(Set<String> saved, String boot, Consumer<String> warn) {
+        this.saved = saved;
+        this.boot = boot;
+        this.warn = warn;
+    }
+
+    /**
+     * Of an image that says what they are; else empty.
+     *
+     * @param putBack files whose content is in the image have been put back; else they are not looked at
+     * @throws RestoreException naming the one that is not there as it was
+     */
+    static VerifiedFiles of(JobImage image, boolean putBack, Consumer<String> warn) {
+        Set<String> saved = image.files().stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path).collect(Collectors.toSet());
+        VerifiedFiles files = new VerifiedFiles(saved, IdentityReader.boot(), warn);
+        try (PathWriters paths = new PathWriters()) {
+            for (FileIdentity then : image.identities()) {
+                if (putBack || !saved.contains(then.path())) {
+                    files.verify(then, paths);
+                }
+            }
+            return files;
+        } catch (RuntimeException | Error e) {
+            files.close();
+            throw e;
+        }
+    }
+
+    /** A descriptor of the file, which stays open; null: it is not one of these. */
+    Integer mapped(String path) {
+        return mapped.get(path);
+    }
+
+    /** Whether a file that was opened by its name is the one that was looked at. @throws RestoreException it was exchanged since */
+    void requireSame(String path, Files.Stat opened) {
+        FoundFile found = read.get(path);
+        if (found != null && !found.stat().isSame(opened)) {
+            throw changed("file " + path + ", which the job has open, was exchanged while the job was restored; try again");
+        }
+    }
+
+    private void verify(FileIdentity then, PathWriters paths) {
+        FoundFile file;
+        try {
+            file = paths.find(then.path());
+        } catch (LinuxError missing) {
+            throw changed(name(then) + ", is not there: " + LinuxError.name(missing.errno()));
+        }
+        try {
+            if (!file.regular()) {
+                throw changed(name(then) + ", is not a regular file any more");
+            }
+            switch (then.use()) {
+                case PROGRAM -> {
+                    requireKnownWriters(then, file);
+                    if (!(isUntouched(then, file) && file.writers().nobody())) {
+                        requireContents(then, file);
+                    }
+                }
+                case SHARED -> {
+                    if (file.stat().size() < then.size()) {
+                        throw changed("%s, has %d bytes; it had %d at the checkpoint; %s".formatted(name(then), file.stat().size(), then.size(), WAY_OUT));
+                    }
+                    data(then, file);
+                }
+                case READ -> data(then, file);
+            }
+        } catch (RuntimeException | Error e) {
+            file.close();
+            throw e;
+        }
+        keep(then, file);
+    }
+
+    private void keep(FileIdentity then, FoundFile file) {
+        if (then.use() == Use.READ) {
+            read.put(then.path(), file);
+            return;
+        }
+        try (file) {
+            mapped.put(then.path(), file.reopen(Syscall.O_RDONLY | Syscall.O_NONBLOCK));
+        } catch (LinuxError e) {
+            throw changed(name(then) + ", cannot be opened: " + LinuxError.name(e.errno()));
+        }
+    }
+
+    /** What is in it is the job's input: of those who could write to the file itself when the job had it open, nothing new has to be feared. */
+    private void data(FileIdentity then, FoundFile file) {
+        boolean changed = file.stat().size() != then.size() || file.stat().modified() != then.modifiedNs();
+        boolean ofUser = then.use() == Use.SHARED && then.digest() != null && then.uid() == User.id() && User.id() != 0;
+        boolean trusted = file.writers().beside(then.ownWriters()).nobody();
+        if (!trusted) {
+            requireKnownWriters(then, file);
+        }
+        if (trusted ? ofUser && !isUntouched(then, file) : !isTheSame(then, file) || !file.own().beside(then.ownWriters()).nobody()) {
+            requireDigest(then, file);
+        } else if (changed) {
+            warn.accept(name(then) + ", was changed since the checkpoint (" + FileFacts.compare(then, file, null) + "): the job reads on in what it is now");
+        }
+    }
+
+    private void requireKnownWriters(FileIdentity then, FoundFile file) {
+        Writers strangers = file.writers().beside(then.writers());
+        if (!strangers.nobody()) {
+            throw new RestoreException(RestoreException.Reason.FORBIDDEN, name(then) + ", can be exchanged or changed by others, who could not do so at the checkpoint: " + strangers
+                    + "; take that away (chown, chmod go-w), or copy the file to a directory of your own and say so: --map-path OLD=NEW");
+        }
+    }
+
+    private void requireContents(FileIdentity then, FoundFile file) {
+        if (then.digest() != null) {
+            requireDigest(then, file);
+        } else if (!saved.contains(then.path()) && !isUntouched(then, file)) {
+            if (file.stat().size() != then.size() || file.stat().modified() != then.modifiedNs()) {
+                throw changed("%s, is another one than at the checkpoint: %s; %s".formatted(name(then), FileFacts.compare(then, file, null), WAY_OUT));
+            }
+            if (!file.writers().nobody()) {
+                throw unproven(then, file);
+            }
+            warn.accept(name(then) + ", is known by its size and time only, since " + then.undigested());
+        }
+    }
+
+    private void requireDigest(FileIdentity then, FoundFile file) {
+        if (then.digest() == null) {
+            throw unproven(then, file);
+        }
+        ContentDigest now = null;
+        if (file.stat().size() == then.size()) {
+            int fd = file.reopen(Syscall.O_RDONLY | Syscall.O_NONBLOCK);
+            try {
+                now = ContentDigest.of(fd, then.path());
+            } catch (LinuxError unreadable) {
+                throw changed(name(then) + ", cannot be read: " + unreadable.getMessage());
+            } finally {
+                Files.close(fd);
+            }
+        }
+        if (now == null || !Arrays.equals(now.sha256(), then.digest())) {
+            throw changed("%s, is another one than at the checkpoint: %s; %s".formatted(name(then), FileFacts.compare(then, file, now), WAY_OUT));
+        }
+    }
+
+    private static RestoreException unproven(FileIdentity then, FoundFile file) {
+        return new RestoreException(RestoreException.Reason.FORBIDDEN, name(then) + ", can be exchanged or changed by others: " + file.writers() + "; and the image has no digest by which its content could be known again ("
+                + then.undigested() + "); copy that version to a directory of your own and say so: --map-path OLD=NEW");
+    }
+
+    /** It was not written to since the checkpoint (or only by who can set the clock), and is the same file. */
+    private boolean isUntouched(FileIdentity then, FoundFile file) {
+        Files.Stat now = file.stat();
+        return then.boot().equals(boot) && then.changedNs() != 0 && now.changed() == then.changedNs() && now.modified() == then.modifiedNs() && now.size() == then.size()
+                && now.inode() == then.inode() && now.device() == then.device();
+    }
+
+    /** It is the same file, which may have been written to; its inode was given to no other one meanwhile. */
+    private boolean isTheSame(FileIdentity then, FoundFile file) {
+        return then.boot().equals(boot) && then.bornNs() != 0 && Files.born(file.fd()) == then.bornNs() && file.stat().inode() == then.inode() && file.stat().device() == then.device();
+    }
+
+    private static String name(FileIdentity file) {
+        return "file " + file.path() + ", which the job " + file.use().verb();
+    }
+
+    private static RestoreException changed(String what) {
+        return new RestoreException(RestoreException.Reason.FILE_CHANGED, what);
+    }
+
+    /** When everything is mapped. */
+    @Override
+    public void close() {
+        mapped.values().forEach(Files::close);
+        mapped.clear();
+        read.values().forEach(FoundFile::close);
+        read.clear();
+    }
+}
