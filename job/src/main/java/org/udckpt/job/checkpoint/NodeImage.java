@@ -14,6 +14,7 @@ import org.udckpt.job.store.RankRow;
 import org.udckpt.job.store.StateTables;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.PhaseTimes;
+import org.udckpt.process.identity.KnownFiles;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.SelfWriting;
@@ -30,10 +31,12 @@ import org.udckpt.process.model.SelfWriting;
 final class NodeImage {
     private final NodeWriter node;
     private final Frozen frozen;
+    private final KnownFiles known;
 
-    private NodeImage(NodeWriter node, Frozen frozen) {
+    private NodeImage(NodeWriter node, Frozen frozen, KnownFiles known) {
         this.node = node;
         this.frozen = frozen;
+        this.known = known;
     }
 
     /**
@@ -56,7 +59,7 @@ final class NodeImage {
         }
         ImageTables.write(node, capture.image(), rows);
         ImageTables.writeRanks(node, ranks);
-        return new NodeImage(node, frozen);
+        return new NodeImage(node, frozen, files.known());
     }
 
     /** What the agent of one node of several adds: its own state. */
@@ -66,6 +69,7 @@ final class NodeImage {
 
     /** Returns when all memory is in the stripe files. A {@link org.udckpt.process.files.FileTorn} says that the job has written a file over meanwhile. */
     void finish() throws IOException {
+        ImageTables.writeIdentities(node, frozen.capture().identities(known)); // while others write the memory
         node.awaitMemory();
         frozen.capture().verifyFiles();
         node.table("rank-phases", PhaseTimes.class, frozen.capture().times());

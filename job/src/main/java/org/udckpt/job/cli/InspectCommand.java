@@ -59,6 +59,7 @@ final class InspectCommand implements Callable<Integer> {
                         System.out.println(open.place(node).strip());
                     }
                     new InspectFilesText(node.image().files()).printAll();
+                    new InspectIdentitiesText(node.image().identities()).printAll();
                 });
             } else if (phases) {
                 new PhasesText(view).print();

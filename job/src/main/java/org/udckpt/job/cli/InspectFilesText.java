@@ -64,7 +64,7 @@ final class InspectFilesText {
         return file.cut().name().toLowerCase(Locale.ROOT);
     }
 
-    private static String time(long ns) {
+    static String time(long ns) {
         return TIME.format(Instant.ofEpochSecond(0, ns));
     }
 

@@ -19,6 +19,7 @@ import org.udckpt.job.store.OpenNode;
 import org.udckpt.job.store.ProcessChoice;
 import org.udckpt.process.capture.PhaseTimes;
 import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject.SharedMemory;
@@ -67,6 +68,8 @@ final class InspectJson {
         view.image().nodes().forEach(node -> shared(shared, node));
         ArrayNode files = root.putArray("files");
         view.image().nodes().forEach(node -> files(files, node));
+        ArrayNode identities = root.putArray("mapped_files");
+        view.image().nodes().forEach(node -> identities(identities, node));
         ArrayNode addresses = root.putArray("addresses");
         view.image().endpoints().forEach(endpoint -> addresses.addObject().put("rank", endpoint.rank())
                 .put("transport", endpoint.transport().name()).put("virtual", endpoint.virtual().toString()).put("real", EndpointText.realOrNone(endpoint)));
@@ -103,6 +106,14 @@ final class InspectJson {
                 case JobFile.LeftOut left -> node.put("kind", "left-out").put("reason", left.reason());
                 case JobFile.Named named -> node.put("kind", named.except() ? "except" : "named");
             }
+        }
+    }
+
+    private static void identities(ArrayNode array, OpenNode where) {
+        for (FileIdentity file : where.image().identities()) {
+            array.addObject().put("node", where.index()).put("path", file.path()).put("use", InspectIdentitiesText.word(file)).put("bytes", file.size())
+                    .put("modified_ns", file.modifiedNs()).put("mode", "%04o".formatted(file.mode())).put("uid", file.uid()).put("gid", file.gid())
+                    .put("build_id", file.buildId()).put("sha256", InspectIdentitiesText.digest(file)).put("undigested", file.undigested()).put("writers", file.writers());
         }
     }
 

@@ -11,6 +11,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.process.identity.ContentDigest;
+import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject.MappedFile;
 import org.udckpt.process.model.MemorySource;
@@ -24,10 +27,12 @@ final class FirstPages {
     private static final byte[] ELF = {0x7f, 'E', 'L', 'F'};
 
     private final Map<String, MappedFile> files = new HashMap<>();
+    private final Map<String, FileIdentity> identities = new HashMap<>();
     private final Map<String, MemorySource> pages = new HashMap<>();
     private final List<String> problems = new ArrayList<>();
 
     FirstPages(JobImage image) {
+        image.identities().forEach(file -> identities.put(file.path(), file));
         image.objects().stream().filter(MappedFile.class::isInstance).map(MappedFile.class::cast).forEach(file -> files.put(file.path(), file));
     }
 
@@ -48,8 +53,7 @@ final class FirstPages {
         MappedFile then = files.get(path);
         Path file = Path.of(path);
         try {
-            long modified = Files.getLastModifiedTime(file).to(TimeUnit.NANOSECONDS);
-            if (then != null && (Files.size(file) != then.size() || modified != then.modifiedNs())) {
+            if (then != null && !isStill(then)) {
                 problems.add(path + " is another one than at the checkpoint: a debugger shows that one's code");
                 return null;
             }
@@ -61,6 +65,19 @@ final class FirstPages {
             problems.add(path + " cannot be read here, so a debugger shows none of its code: " + e);
             return null;
         }
+    }
+
+    private boolean isStill(MappedFile then) throws IOException {
+        FileIdentity known = identities.get(then.path());
+        if (known != null && known.digest() != null) {
+            try {
+                return ContentDigest.isStill(known);
+            } catch (LinuxError e) {
+                throw new IOException(e.getMessage(), e);
+            }
+        }
+        Path file = Path.of(then.path());
+        return Files.size(file) == then.size() && Files.getLastModifiedTime(file).to(TimeUnit.NANOSECONDS) == then.modifiedNs();
     }
 
     private record Page(byte[] bytes) implements MemorySource {

@@ -28,6 +28,7 @@ import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.plan.Move;
 import org.udckpt.job.plan.RestartPlan;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.report.Messages;
 import org.udckpt.job.runtime.RuntimeDirectory;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.JobState;
@@ -67,7 +68,7 @@ public final class Planning {
             String job = Restart.facts(name, location.parent(), reader, state, layout, node.state()).name();
             RuntimeDirectory.requireFree(settings, job);
             Restorer.checkRights(node.image(), node.processes()::name);
-            Restorer.checkPrograms(moved.of(node.image()));
+            Restorer.checkPrograms(moved.of(node.image()), Messages::warn);
             List<Move> moves = moves(settings, state.layout(), layout, node.state().addresses());
             return new RestartPlan(location.entry().directory().toString(), job, state.row().generation() + 1, 1, reader.manifest().bytes(), moves,
                     changes(settings, location, job, -1, node, moved, Set.of()), List.of());

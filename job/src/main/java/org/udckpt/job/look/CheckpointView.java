@@ -14,6 +14,7 @@ import org.udckpt.job.store.OpenNode;
 import org.udckpt.job.store.ProcessChoice;
 import org.udckpt.job.store.StateTables;
 import org.udckpt.job.store.StopTimesRow;
+import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.JobFile;
 
 /**
@@ -68,6 +69,11 @@ public record CheckpointView(OpenImage image, List<NodeView> nodes, List<PhaseTi
     /** Of all nodes, by node. */
     public List<JobFile> files() {
         return image.nodes().stream().flatMap(node -> node.image().files().stream()).toList();
+    }
+
+    /** What files are known by of which it has no content, of all nodes. */
+    public List<FileIdentity> identities() {
+        return image.nodes().stream().flatMap(node -> node.image().identities().stream()).toList();
     }
 
     public List<Endpoint> endpoints(int rank) {

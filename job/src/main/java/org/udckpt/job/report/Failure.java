@@ -58,8 +58,11 @@ public final class Failure extends RuntimeException {
                     new Failure(ExitCode.BUSY, what + ": " + e.getMessage() + ": it has ended meanwhile; try again", e);
             case LinuxError e when e.isNoSpace() -> new Failure(ExitCode.NO_SPACE, what + ": " + e.getMessage(), e);
             case LinuxError e -> new Failure(ExitCode.IO, what + ": " + e.getMessage(), e);
-            case RestoreException e -> new Failure(e.reason() == RestoreException.Reason.UNSUPPORTED ? ExitCode.UNSUPPORTED : ExitCode.IO,
-                    what + ": " + e.getMessage(), e);
+            case RestoreException e -> new Failure(switch (e.reason()) {
+                case UNSUPPORTED -> ExitCode.UNSUPPORTED;
+                case FORBIDDEN -> ExitCode.PERMISSION;
+                case FILE_CHANGED, FAILED -> ExitCode.IO;
+            }, what + ": " + e.getMessage(), e);
             case LibraryException e -> new Failure(String.valueOf(e.getMessage()).contains("no answer to") ? ExitCode.TIMEOUT : ExitCode.IO,
                     what + ": " + e.getMessage(), e);
             case AccessDeniedException e -> new Failure(ExitCode.PERMISSION, what + ": permission denied: " + e.getFile(), e);

@@ -10,6 +10,7 @@ import org.udckpt.process.check.BrokenTable;
 import org.udckpt.process.check.ImageCheck;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
@@ -37,6 +38,7 @@ public final class ImageTables {
     private static final String PRIVILEGES = "privileges";
     private static final String PACKET_SOCKETS = "packet-sockets";
     private static final String FILES = "files";
+    private static final String MAPPED_FILES = "mapped-files";
     static final String PROCESSES = "processes";
     private static final String THREADS = "threads";
     private static final String REGIONS = "regions";
@@ -106,6 +108,13 @@ public final class ImageTables {
         }
     }
 
+    /** What its programs and libraries are known by, which takes longer to find out than the rest. */
+    public static void writeIdentities(NodeWriter node, List<FileIdentity> files) throws IOException {
+        if (!files.isEmpty()) {
+            node.table(MAPPED_FILES, FileIdentity.class, files);
+        }
+    }
+
     /** The files of one node alone; not held against its processes. */
     public static List<JobFile> readFiles(NodeReader node) throws IOException {
         return node.tableIfThere(FILES, JobFile.class);
@@ -121,7 +130,8 @@ public final class ImageTables {
                 node.tableIfThere(PACKET_SOCKETS, PacketSocket.class),
                 node.tableIfThere(GUARDS, GuardPages.class),
                 node.tableIfThere(FILES, JobFile.class),
-                node.tableIfThere(PRIVILEGES, Privileges.class));
+                node.tableIfThere(PRIVILEGES, Privileges.class),
+                node.tableIfThere(MAPPED_FILES, FileIdentity.class));
         try {
             ImageCheck.check(image);
         } catch (BrokenTable broken) {
