@@ -256,7 +256,7 @@ static struct options parse(int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct bench b = {.options = parse(argc, argv)};
-    struct timespec start, end;
+    struct timespec start, end, busy_start, busy_end;
     open_first_device(&b);
     open_endpoint(&b, &b.sender);
     open_endpoint(&b, &b.receiver);
@@ -264,12 +264,15 @@ int main(int argc, char **argv)
     post_receives(&b, BATCH);
     if (b.options.after)
         wait_for(&b);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &busy_start);
     clock_gettime(CLOCK_MONOTONIC, &start);
     exchange(&b, b.options.messages / BATCH);
     measured_empty_poll(&b, b.options.empty_polls);
     clock_gettime(CLOCK_MONOTONIC, &end);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &busy_end);
     double seconds = (end.tv_sec - start.tv_sec) + (end.tv_nsec - start.tv_nsec) / 1e9;
-    printf("sent %lu received %lu empty polls %lu, %.0f messages/s\n", (unsigned long)b.sent, (unsigned long)b.received,
-           (unsigned long)b.empty, b.received / seconds);
+    double busy = (busy_end.tv_sec - busy_start.tv_sec) * 1e9 + (busy_end.tv_nsec - busy_start.tv_nsec);
+    printf("sent %lu received %lu empty polls %lu, %.0f messages/s, %.0f ns of processor time each\n", (unsigned long)b.sent, (unsigned long)b.received,
+           (unsigned long)b.empty, b.received / seconds, busy / b.received);
     return 0;
 }
