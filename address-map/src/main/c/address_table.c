@@ -36,6 +36,16 @@ uint32_t address_table_generation(void)
     return header ? header->generation : 0;
 }
 
+int address_table_is_complete(void)
+{
+    return header && header->complete;
+}
+
+const uint8_t *address_table_key(void)
+{
+    return header && header->has_key ? header->datagram_key : NULL;
+}
+
 static void unpack(uint64_t virtual, uint64_t real, uint64_t value, struct address_entry *entry)
 {
     entry->rank = (uint32_t)(value >> UDCKPT_SLOT_RANK_SHIFT);

@@ -17,6 +17,10 @@ extern const uint64_t *address_epoch __attribute__((visibility("hidden")));
 /* Maps DIRECTORY/table, in place of the table of the life before. Returns 0, or -1 with a text in error. */
 int address_table_map(const char *directory, char *error, size_t size);
 uint32_t address_table_generation(void);
+/* Whether every endpoint of the job that can send is in it, so that nobody need be asked for others. */
+int address_table_is_complete(void);
+/* 16 secret bytes of this life (struct verbs_device, set_key), or NULL. */
+const uint8_t *address_table_key(void);
 
 /* The entry whose virtual (or, with reverse, real) LID and QPN these are. Returns 1 when there is one. */
 int address_table_find(int reverse, uint16_t lid, uint32_t qpn, struct address_entry *entry);

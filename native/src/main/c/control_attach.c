@@ -61,6 +61,8 @@ static int attach(int restored, char *error, size_t size)
         return -1;
     control.generation = address_table_generation();
     __atomic_store_n(&control.agent, AGENT_PRESENT, __ATOMIC_RELEASE);
+    if (top_device()->set_key)
+        top_device()->set_key(address_table_key());
     int failed = locate(restored);
     if (failed) {
         snprintf(error, size, "the address of this process in this life of the job: %s", strerror(failed));

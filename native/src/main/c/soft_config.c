@@ -77,6 +77,29 @@ static int read_network(struct soft_config *config)
     return 0;
 }
 
+/* `test`: by a key that is no secret, without an agent. */
+static int read_tags(struct soft_config *config)
+{
+    static const char *const names[] = {"", "always", "never", "test"};
+    const char *text = getenv("UDCKPT_SOFT_TAGS");
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(text ? text : "", names[i])) {
+            config->tags = (enum soft_tags) i;
+            return 0;
+        }
+    return wrong("UDCKPT_SOFT_TAGS", text, "always, never or test");
+}
+
+static void take_key(struct soft_config *config, const uint8_t *key)
+{
+    static const uint8_t known[SOFT_MAC_KEY];
+    /* On loopback nobody can send from an address that he is not bound to, which the kernel's filters look at: tags would say no more. */
+    bool leaves_host = config->network >> 24 != IN_LOOPBACKNET;
+    config->tagged = config->tags == SOFT_TAGS_TEST || (key && (config->tags == SOFT_TAGS_ALWAYS || (config->tags == SOFT_TAGS_BETWEEN_HOSTS && leaves_host)));
+    if (config->tagged)
+        soft_mac_prepare(&config->key, config->tags == SOFT_TAGS_TEST ? known : key);
+}
+
 static int check_room(unsigned long lid, unsigned long lids)
 {
     char text[16], expected[96];
@@ -93,7 +116,7 @@ static int read_environment(struct soft_config *config)
     *config = (struct soft_config){.qpn_first = SOFT_QPN_FIRST, .qpn_last = SOFT_QPN_LAST};
     if (read_number("UDCKPT_SOFT_LID", 1, SOFT_LID_MAX, &lid) || read_qpns(&config->qpn_first, &config->qpn_last) ||
         read_number("UDCKPT_SOFT_DEVICES", 1, SOFT_DEVICES_MAX, &devices) || read_number("UDCKPT_SOFT_PORTS", 1, SOFT_PORTS_MAX, &ports) ||
-        read_network(config) || read_percent("UDCKPT_SOFT_LOSS", &config->loss) ||
+        read_network(config) || read_tags(config) || read_percent("UDCKPT_SOFT_LOSS", &config->loss) ||
         read_percent("UDCKPT_SOFT_DUPLICATE", &config->duplicate) ||
         read_percent("UDCKPT_SOFT_REORDER", &config->reorder) ||
         read_number("UDCKPT_SOFT_SEED", 0, ~0ul, &seed) || read_number("UDCKPT_SOFT_KEYS", 1, SOFT_FIRST_KEY_MAX, &first_key))
@@ -103,6 +126,7 @@ static int read_environment(struct soft_config *config)
     config->ports = (unsigned) ports;
     config->seed = seed;
     config->first_key = (uint32_t) first_key;
+    take_key(config, NULL);
     return check_room(lid, devices * ports);
 }
 
@@ -136,6 +160,15 @@ int soft_configure(const struct device_config *config)
     current.qpn_last = config->qpn_last ? config->qpn_last : SOFT_QPN_LAST;
     pthread_mutex_unlock(&lock);
     return 0;
+}
+
+void soft_set_key(const uint8_t key[SOFT_MAC_KEY])
+{
+    if (!soft_config())
+        return; /* there is no device then */
+    pthread_mutex_lock(&lock);
+    take_key(&current, key);
+    pthread_mutex_unlock(&lock);
 }
 
 /* A locally administered EUI-64 that ends in the LID. */

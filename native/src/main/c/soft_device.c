@@ -208,6 +208,7 @@ const struct verbs_device soft_device = {
     .kind = "soft",
     .extends = 1,
     .configure = soft_configure,
+    .set_key = soft_set_key,
     .get_device_list = get_device_list,
     .free_device_list = free_device_list,
     .open_device = open_device,

@@ -13,7 +13,7 @@ struct soft_faults {
     unsigned polls;
     struct sockaddr_in to;
     size_t length;
-    char held[sizeof(struct soft_rc_wire) + SOFT_MTU]; /* the larger of the headers */
+    char held[sizeof(struct soft_rc_wire) + sizeof(struct soft_tag) + SOFT_MTU]; /* the larger of the headers */
 };
 
 /* SplitMix64 (Steele, Lea, Flood 2014): every QP has a stream of its own, named by seed, LID and the
@@ -42,6 +42,7 @@ int soft_fault_init(struct soft_qp *qp)
     faults->reorder = (uint64_t) (config->reorder * scale);
     faults->random = config->seed * 0x2545f4914f6cdd1dull + ((uint64_t) config->lid << 32 | ordinal);
     qp->faults = faults;
+    qp->unusual = true;
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "soft_multicast.h"
 #include "soft_channel.h"
+#include "soft_filter.h"
 #include "soft_objects.h"
 #include "soft_receive.h"
 #include "soft_socket.h"
@@ -70,7 +71,7 @@ static struct soft_group **find(struct soft_qp *qp, const union ibv_gid *gid, ui
 static int accept_group(struct soft_qp *qp, const struct soft_group *group)
 {
     uint32_t network = soft_context_of(qp->base.context)->config.network;
-    return soft_socket_accept_number(group->socket, soft_group_address(network, &group->gid, group->lid).number, qp->attr.qkey);
+    return soft_socket_accept_number(qp, group->socket, soft_group_address(network, &group->gid, group->lid).number);
 }
 
 int soft_multicast_accept(struct soft_qp *qp)
@@ -85,7 +86,7 @@ int soft_multicast_refuse(struct soft_qp *qp)
 {
     int error = 0;
     for (struct soft_group *group = qp->groups; group && !error; group = group->next)
-        error = soft_socket_refuse_all(group->socket);
+        error = soft_filter_refuse(group->socket);
     return error;
 }
 
@@ -96,7 +97,7 @@ static int open_group(struct soft_qp *qp, struct soft_group *group)
     group->socket = open_socket(config, qp->lid, &address);
     if (group->socket < 0)
         return errno;
-    int error = atomic_load(&qp->receives) ? accept_group(qp, group) : soft_socket_refuse_all(group->socket);
+    int error = atomic_load(&qp->receives) ? accept_group(qp, group) : soft_filter_refuse(group->socket);
     if (!error && qp->recv_cq->base.channel)
         error = soft_channel_watch_group(soft_channel_of(qp->recv_cq->base.channel), group);
     if (error)

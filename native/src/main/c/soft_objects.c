@@ -4,6 +4,7 @@
 #include "soft_multicast.h"
 #include "soft_rc.h"
 #include "soft_rq.h"
+#include "soft_tag.h"
 #include "soft_trouble.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -80,6 +81,7 @@ static void free_object(struct soft_object *object)
         struct soft_qp *qp = container_of(object, struct soft_qp, object);
         soft_rq_free(&qp->own_rq);
         soft_fault_free(qp->faults);
+        soft_tag_free(qp);
         soft_rc_free(qp);
         free(qp);
         break;

@@ -3,6 +3,7 @@
  * another one, and whoever has that socket finds the same number free at all other ports. */
 #include "soft_port.h"
 #include "soft_channel.h"
+#include "soft_filter.h"
 #include "soft_qp.h"
 #include "soft_rc.h"
 #include "soft_socket.h"
@@ -28,7 +29,7 @@ static int open_sockets(const struct soft_qp *qp, uint16_t lid, struct sockets *
     if (opened->socket < 0)
         return errno;
     opened->doorbell = open_doorbell(qp, config, lid);
-    int error = qp->doorbell >= 0 && opened->doorbell < 0 ? errno : soft_socket_refuse_all(opened->socket);
+    int error = qp->doorbell >= 0 && opened->doorbell < 0 ? errno : soft_filter_refuse(opened->socket);
     if (!error && !held) {
         soft_socket_enlarge(opened->socket);
         soft_socket_send_groups_from(opened->socket, config, lid);

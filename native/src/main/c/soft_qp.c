@@ -10,6 +10,7 @@
 #include "soft_rq.h"
 #include "soft_socket.h"
 #include "soft_srq.h"
+#include "soft_tag.h"
 #include "soft_trouble.h"
 #include <errno.h>
 #include <stdio.h>
@@ -61,8 +62,9 @@ static struct soft_qp *make(struct ibv_pd *pd, const struct ibv_qp_init_attr *in
     qp->rq = qp->srq ? &qp->srq->rq : &qp->own_rq;
     qp->signal_all = init->sq_sig_all;
     qp->cap = init->cap;
-    qp->receive = init->qp_type == IBV_QPT_RC ? soft_rc_receive : soft_receive;
-    qp->receive_grouped = soft_receive_grouped;
+    bool tagged = soft_context_of(pd->context)->config.tagged;
+    qp->receive = init->qp_type == IBV_QPT_RC ? soft_rc_receive : tagged ? soft_receive_tagged : soft_receive;
+    qp->receive_grouped = tagged ? soft_receive_grouped_tagged : soft_receive_grouped;
     qp->socket = qp->number_socket = qp->doorbell = -1;
     qp->lid = soft_context_of(pd->context)->config.lid;
     if (init->srq)
@@ -75,7 +77,7 @@ void soft_fill_header(struct soft_qp *qp)
 {
     const struct soft_context *context = soft_context_of(qp->base.context);
     qp->header = (struct soft_wire){
-        .magic = soft_port_is_down(context, qp->lid - context->config.lid + 1u) ? 0 : htonl(SOFT_WIRE_MAGIC),
+        .magic = soft_port_is_down(context, qp->lid - context->config.lid + 1u) ? 0 : htonl(soft_wire_magic(&context->config)),
         .source_qpn = htonl(qp->base.qp_num),
         .source_lid = htons(qp->lid),
         .pkey = htons(SOFT_PKEY),
@@ -115,6 +117,7 @@ struct ibv_qp *soft_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
     error = soft_rq_init(&qp->own_rq, pd, qp->cap.max_recv_wr, qp->cap.max_recv_sge);
     if (!error)
         error = soft_socket_open(qp);
+    soft_tag_begin(qp);
     if (!error)
         error = soft_fault_init(qp);
     if (!error && init->qp_type == IBV_QPT_RC)
@@ -185,6 +188,7 @@ int soft_destroy_qp(struct ibv_qp *base)
     atomic_fetch_sub(&qp->recv_cq->users, 1);
     atomic_fetch_sub(&soft_pd_of(base->pd)->users, 1);
     soft_fault_free(qp->faults);
+    soft_tag_free(qp);
     soft_rq_free(&qp->own_rq);
     soft_rc_free(qp);
     free(qp);

@@ -2,6 +2,7 @@
 #include "soft_fault.h"
 #include "soft_memory.h"
 #include "soft_rc.h"
+#include "soft_tag.h"
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -13,15 +14,43 @@ uint64_t soft_rc_now(void)
     return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
 }
 
+/* The memory may change meanwhile, as with any one-sided work: so what is signed is what is sent, a copy. */
+static void send_tagged(struct soft_rc *rc, const struct soft_rc_wire *header, const struct iovec *iov, unsigned count)
+{
+    char payload[SOFT_MTU];
+    struct soft_tag tag;
+    size_t length = 0;
+    for (unsigned i = 1; i < count; i++) {
+        memcpy(payload + length, iov[i].iov_base, iov[i].iov_len);
+        length += iov[i].iov_len;
+    }
+    struct iovec untagged[2] = {{(void *) header, sizeof *header}, {payload, length}};
+    soft_tag_sign(rc->qp, &tag, untagged, 2);
+    struct iovec pieces[3] = {untagged[0], {&tag, sizeof tag}, untagged[1]};
+    struct msghdr message = {.msg_name = &rc->to, .msg_namelen = sizeof rc->to, .msg_iov = pieces, .msg_iovlen = length ? 3 : 2};
+    if (rc->qp->faults)
+        soft_fault_send(rc->qp, &message);
+    else
+        sendmsg(rc->qp->socket, &message, MSG_DONTWAIT); /* an error is one more lost packet */
+}
+
+/* With tags or faults; 0. */
+__attribute__((noinline)) static int transmit_unusual(struct soft_rc *rc, const struct soft_rc_wire *header, const struct iovec *iov, unsigned count)
+{
+    if (soft_context_of(rc->qp->base.context)->config.tagged)
+        send_tagged(rc, header, iov, count);
+    else
+        soft_fault_send(rc->qp, &(struct msghdr){.msg_name = &rc->to, .msg_namelen = sizeof rc->to, .msg_iov = (struct iovec *) iov, .msg_iovlen = count});
+    return 0;
+}
+
 int soft_rc_transmit(struct soft_rc *rc, struct soft_rc_wire *header, struct iovec *iov, unsigned count)
 {
     struct soft_qp *qp = rc->qp;
     iov[0] = (struct iovec){header, sizeof *header};
     struct msghdr message = {.msg_name = &rc->to, .msg_namelen = sizeof rc->to, .msg_iov = iov, .msg_iovlen = count};
-    if (unlikely(qp->faults)) {
-        soft_fault_send(qp, &message);
-        return 0;
-    }
+    if (unlikely(qp->unusual))
+        return transmit_unusual(rc, header, iov, count);
     /* Every other error is one more lost packet, which is sent again. */
     return unlikely(sendmsg(qp->socket, &message, MSG_DONTWAIT) < 0 && errno == EFAULT) ? EFAULT : 0;
 }

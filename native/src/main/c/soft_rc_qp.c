@@ -55,7 +55,7 @@ static uint64_t first_number(uint32_t psn)
 void soft_rc_sign(struct soft_rc *rc)
 {
     const struct soft_context *context = soft_context_of(rc->qp->base.context);
-    rc->header.magic = soft_port_is_down(context, rc->qp->lid - context->config.lid + 1u) ? 0 : htonl(SOFT_RC_MAGIC);
+    rc->header.magic = soft_port_is_down(context, rc->qp->lid - context->config.lid + 1u) ? 0 : htonl(soft_rc_magic(&context->config));
 }
 
 int soft_rc_ready_to_receive(struct soft_qp *qp)

@@ -1,19 +1,28 @@
 /* Packets that arrived for a reliable connection: taken by who polls one of its queues, or by the engine. */
 #include "soft_cq.h"
 #include "soft_rc.h"
+#include "soft_refuse.h"
+#include "soft_tag.h"
 #include <string.h>
 
 struct arrival {
+    struct soft_tag tag;
     struct soft_rc_wire header;
-    char payload[SOFT_MTU];
+    char payload[SOFT_MTU]; /* without tags, it is read together with the header */
 };
 
-static void dispatch(struct soft_rc *rc, const struct arrival *arrival, uint32_t bytes)
+static void dispatch(struct soft_rc *rc, const struct arrival *arrival, uint32_t bytes, bool tagged)
 {
     const struct soft_rc_wire *header = &arrival->header;
-    uint32_t length = bytes - (uint32_t) sizeof *header;
+    uint32_t before = (uint32_t) (sizeof *header + (tagged ? sizeof arrival->tag : 0)), length = bytes - before;
+    if (unlikely(bytes < before)) {
+        soft_refused_part(rc->qp);
+        return;
+    }
     if (!soft_rc_listens(rc))
         return; /* an earlier packet of the batch has ended the connection */
+    if (tagged && unlikely(!soft_tag_is_right_packet(rc->qp, header, &arrival->tag, arrival->payload, length)))
+        return;
     if (header->opcode <= SOFT_RC_FETCH_ADD)
         soft_rc_requested(rc, header, arrival->payload, length);
     else
@@ -22,17 +31,21 @@ static void dispatch(struct soft_rc *rc, const struct arrival *arrival, uint32_t
 
 bool soft_rc_take_packets(struct soft_rc *rc)
 {
+    const bool tagged = soft_context_of(rc->qp->base.context)->config.tagged;
     struct arrival arrivals[SOFT_RC_RECEIVE_BATCH];
-    struct iovec iov[SOFT_RC_RECEIVE_BATCH];
+    struct iovec iov[SOFT_RC_RECEIVE_BATCH][3];
     struct mmsghdr messages[SOFT_RC_RECEIVE_BATCH];
     for (int i = 0; i < SOFT_RC_RECEIVE_BATCH; i++) {
-        iov[i] = (struct iovec){&arrivals[i], sizeof arrivals[i]};
-        messages[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = &iov[i], .msg_iovlen = 1}};
+        struct arrival *arrival = &arrivals[i];
+        iov[i][0] = (struct iovec){&arrival->header, sizeof arrival->header + (tagged ? 0 : sizeof arrival->payload)};
+        iov[i][1] = (struct iovec){&arrival->tag, sizeof arrival->tag};
+        iov[i][2] = (struct iovec){arrival->payload, sizeof arrival->payload};
+        messages[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = iov[i], .msg_iovlen = tagged ? 3 : 1}};
     }
     int got = recvmmsg(rc->qp->socket, messages, SOFT_RC_RECEIVE_BATCH, MSG_DONTWAIT, NULL);
     for (int i = 0; i < got; i++)
         if (!(messages[i].msg_hdr.msg_flags & MSG_TRUNC))
-            dispatch(rc, &arrivals[i], messages[i].msg_len);
+            dispatch(rc, &arrivals[i], messages[i].msg_len, tagged);
     if (got > 0) {
         soft_rc_acknowledge(rc);
         if (soft_rc_state(rc) == IBV_QPS_RTS)

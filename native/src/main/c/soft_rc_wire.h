@@ -1,10 +1,11 @@
-/* What one packet of a reliable connection looks like on the fabric: this header, then the payload. The
+/* What one packet of a reliable connection looks like on the fabric: this header, between hosts a tag (soft_wire.h), then the payload. The
  * first two fields lie where they lie in a datagram's header (soft_wire.h); all are in network order. */
 #pragma once
 #include <linux/types.h>
 #include <stdint.h>
 
-#define SOFT_RC_MAGIC 0x55444352u /* "UDCR": reliable connection, version 1 */
+#define SOFT_RC_MAGIC 0x55444352u        /* "UDCR": reliable connection, version 1 */
+#define SOFT_RC_MAGIC_TAGGED 0x55444354u /* "UDCT": the same with a tag */
 
 enum soft_rc_opcode {
     SOFT_RC_SEND,

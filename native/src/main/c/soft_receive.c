@@ -3,12 +3,22 @@
 
 int soft_receive(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
 {
-    return soft_receive_named(qp, count, wc, solicited, NULL, false);
+    return soft_receive_named(qp, count, wc, solicited, NULL, false, false);
 }
 
 int soft_receive_grouped(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
 {
-    return soft_receive_grouped_named(qp, count, wc, solicited, NULL);
+    return soft_receive_grouped_named(qp, count, wc, solicited, NULL, false);
+}
+
+int soft_receive_tagged(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    return soft_receive_named(qp, count, wc, solicited, NULL, false, true);
+}
+
+int soft_receive_grouped_tagged(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    return soft_receive_grouped_named(qp, count, wc, solicited, NULL, true);
 }
 
 int soft_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)

@@ -6,6 +6,9 @@
  * sent as solicited or failed. recv_cq->receive_lock is held. */
 int soft_receive(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited);
 int soft_receive_grouped(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited);
+/* The same where datagrams have tags. */
+int soft_receive_tagged(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited);
+int soft_receive_grouped_tagged(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited);
 /* Throws away what has arrived so far. */
 void soft_discard(struct soft_qp *qp);
 /* The same, if no receive is posted: an armed channel must not be woken by it again and again. */

@@ -1,21 +1,25 @@
 /* Receiving, as templates: the caller of soft_receive_named says what a datagram's source is called. The
- * bare device (soft_receive.c) delivers the address in the header. `own`: the QP has no SRQ, as the caller knows. */
+ * bare device (soft_receive.c) delivers the address in the header. `own`: the QP has no SRQ, `tagged`: datagrams have tags, as the caller knows. */
 #pragma once
 #include "soft_cq.h"
 #include "soft_event.h"
+#include "soft_filter.h"
 #include "soft_memory.h"
 #include "soft_multicast.h"
 #include "soft_qp.h"
 #include "soft_receive.h"
+#include "soft_refuse.h"
 #include "soft_rq.h"
+#include "soft_tag.h"
 #include <errno.h>
 #include <string.h>
 
 /* What a layer above calls the sources of datagrams. */
 struct soft_source_names {
-    /* Sets src_qp, pkey_index and slid of a completion; returns what rewrite_grh wants to know. */
-    const void *(*name)(const struct soft_wire *header, struct ibv_wc *wc);
-    /* After the GRH was written to these elements. */
+    /* Sets src_qp, pkey_index and slid of a completion; returns what rewrite_grh wants to know. Sets *refused, which is false before, when
+     * nothing is to be taken from there. */
+    const void *(*name)(const struct soft_wire *header, struct ibv_wc *wc, bool *refused);
+    /* After the GRH was written to these elements; or NULL. */
     void (*rewrite_grh)(const struct soft_qp *qp, const void *source, const struct ibv_sge *sges, uint32_t count);
 };
 
@@ -68,14 +72,23 @@ static inline enum ibv_wc_status soft_status_of(struct soft_rq *rq, unsigned slo
     return IBV_WC_SUCCESS;
 }
 
-/* Completes the head of the receive queue with the message in its slot. */
-static inline __attribute__((always_inline)) void soft_complete(struct soft_qp *qp, struct soft_rq *rq, struct ibv_wc *wc,
-                                                                 const struct soft_source_names *names)
+/* Completes the head of the receive queue with the message in its slot; returns false, and leaves the head where it is, when that is not taken. */
+static inline __attribute__((always_inline)) bool soft_complete(struct soft_qp *qp, struct soft_rq *rq, struct ibv_wc *wc,
+                                                                 bool *solicited, const struct soft_source_names *names, bool tagged)
 {
+    const uint32_t header_bytes = (uint32_t) (sizeof(struct soft_wire) + (tagged ? sizeof(struct soft_tag) : 0));
     unsigned slot = rq->window_first;
     uint32_t at = rq->head & rq->mask;
-    const struct soft_wire *header = &rq->header[slot];
-    uint32_t payload = rq->message[slot].msg_len - (uint32_t) sizeof *header;
+    const struct soft_wire *header = &rq->header[slot].wire;
+    uint32_t payload = rq->message[slot].msg_len;
+    if (unlikely(payload < header_bytes)) {
+        if (payload == SOFT_REFUSED_BYTES)
+            soft_refused_part(qp);
+        return false;
+    }
+    payload -= header_bytes;
+    if (tagged && unlikely(!soft_tag_is_right(qp, &rq->header[slot], &rq->message[slot].msg_hdr, payload)))
+        return false;
     wc->wr_id = rq->wqe[at].wr_id;
     wc->status = soft_status_of(rq, slot, at);
     wc->opcode = IBV_WC_RECV;
@@ -88,7 +101,12 @@ static inline __attribute__((always_inline)) void soft_complete(struct soft_qp *
     wc->dlid_path_bits = 0;
     const void *source = NULL;
     if (names) {
-        source = names->name(header, wc);
+        bool refused = false;
+        source = names->name(header, wc, &refused);
+        if (unlikely(refused)) {
+            soft_refused(qp, SOFT_STRANGER, ntohs(header->source_lid), ntohl(header->source_qpn));
+            return false;
+        }
     } else {
         wc->pkey_index = 0;
         wc->src_qp = ntohl(header->source_qpn);
@@ -97,10 +115,13 @@ static inline __attribute__((always_inline)) void soft_complete(struct soft_qp *
     if (unlikely(header->flags & SOFT_WIRE_GRH) && wc->status == IBV_WC_SUCCESS) {
         wc->wc_flags |= IBV_WC_GRH;
         soft_write_grh(qp, rq, at, header, payload);
-        if (names)
+        if (names && names->rewrite_grh)
             names->rewrite_grh(qp, source, &rq->sge[at * rq->max_sge], (uint32_t)rq->wqe[at].num_sge);
     }
+    if (header->flags & SOFT_WIRE_SOLICITED)
+        *solicited = true;
     soft_rq_consume(rq);
+    return true;
 }
 
 /* The low-water mark is reported once, then it must be armed anew (ibv_modify_srq(3)). */
@@ -123,9 +144,26 @@ static inline int soft_memory_fault(struct soft_qp *qp, struct soft_rq *rq, stru
     return 1;
 }
 
-/* One system call's worth. Returns the completions made, sets *failed after one with an error. */
+/* The rest of a batch from its i-th datagram on, which is not taken. */
+__attribute__((cold, noinline, unused)) static int soft_finish_batch(struct soft_qp *qp, struct soft_rq *rq, struct ibv_wc *wc, int i, int got, bool *solicited, bool *failed,
+                                                                     const struct soft_source_names *names, bool tagged)
+{
+    soft_rq_drop(rq, (unsigned) (--got - i));
+    while (i < got) {
+        if (!soft_complete(qp, rq, &wc[i], solicited, names, tagged)) {
+            soft_rq_drop(rq, (unsigned) (--got - i));
+        } else if (wc[i++].status != IBV_WC_SUCCESS) {
+            *failed = *solicited = true;
+            break;
+        }
+    }
+    return i;
+}
+
+/* One system call's worth. Returns the completions made, sets *failed after one with an error. Fewer than `want` do not mean that no more are there, if some were
+ * not taken: who has no completion comes again. */
 static inline __attribute__((always_inline)) int soft_receive_batch(struct soft_qp *qp, int fd, struct soft_rq *rq, unsigned want, struct ibv_wc *wc,
-                                                                     bool *solicited, bool *failed, const struct soft_source_names *names)
+                                                                     bool *solicited, bool *failed, const struct soft_source_names *names, bool tagged)
 {
     unsigned n = soft_rq_window(rq, want);
     int got = n ? recvmmsg(fd, rq->message + rq->window_first, n, MSG_DONTWAIT, NULL) : 0;
@@ -136,9 +174,8 @@ static inline __attribute__((always_inline)) int soft_receive_batch(struct soft_
         return soft_memory_fault(qp, rq, wc);
     }
     for (int i = 0; i < got; i++) {
-        if (rq->header[rq->window_first].flags & SOFT_WIRE_SOLICITED)
-            *solicited = true;
-        soft_complete(qp, rq, &wc[i], names);
+        if (unlikely(!soft_complete(qp, rq, &wc[i], solicited, names, tagged)))
+            return soft_finish_batch(qp, rq, wc, i, got, solicited, failed, names, tagged);
         if (unlikely(wc[i].status != IBV_WC_SUCCESS)) {
             *failed = *solicited = true;
             return i + 1;
@@ -148,7 +185,7 @@ static inline __attribute__((always_inline)) int soft_receive_batch(struct soft_
 }
 
 static inline __attribute__((always_inline)) int soft_receive_named(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited,
-                                                                     const struct soft_source_names *names, bool own)
+                                                                     const struct soft_source_names *names, bool own, bool tagged)
 {
     struct soft_rq *rq = own ? &qp->own_rq : qp->rq;
     if (soft_rq_empty(rq) || !atomic_load_explicit(&qp->receives, memory_order_relaxed))
@@ -158,7 +195,7 @@ static inline __attribute__((always_inline)) int soft_receive_named(struct soft_
     soft_lock(&rq->lock);
     while (got < count && !failed) {
         unsigned want = count - got < SOFT_BATCH ? (unsigned) (count - got) : SOFT_BATCH;
-        unsigned n = (unsigned) soft_receive_batch(qp, qp->socket, rq, want, wc + got, solicited, &failed, names);
+        unsigned n = (unsigned) soft_receive_batch(qp, qp->socket, rq, want, wc + got, solicited, &failed, names, tagged);
         got += (int) n;
         if (n < want)
             break;
@@ -173,11 +210,11 @@ static inline __attribute__((always_inline)) int soft_receive_named(struct soft_
 
 /* Of a queue pair that is in multicast groups: after its own datagrams, theirs. */
 static inline int soft_receive_grouped_named(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited,
-                                             const struct soft_source_names *names)
+                                             const struct soft_source_names *names, bool tagged)
 {
     struct soft_rq *rq = qp->rq;
     bool failed = false;
-    int got = soft_receive_named(qp, count, wc, solicited, names, false), before = got, n;
+    int got = soft_receive_named(qp, count, wc, solicited, names, false, tagged), before = got, n;
     if (got == count || soft_rq_empty(rq) || !atomic_load_explicit(&qp->receives, memory_order_relaxed))
         return got;
     soft_lock(&rq->lock);
@@ -185,7 +222,7 @@ static inline int soft_receive_grouped_named(struct soft_qp *qp, int count, stru
         qp->group = group;
         do {
             unsigned want = count - got < SOFT_BATCH ? (unsigned) (count - got) : SOFT_BATCH;
-            got += n = soft_receive_batch(qp, group->socket, rq, want, wc + got, solicited, &failed, names);
+            got += n = soft_receive_batch(qp, group->socket, rq, want, wc + got, solicited, &failed, names, tagged);
         } while (n == SOFT_BATCH && got < count && !failed);
     }
     qp->group = NULL;

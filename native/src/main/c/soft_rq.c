@@ -13,6 +13,7 @@ int soft_rq_init(struct soft_rq *rq, struct ibv_pd *pd, uint32_t max_wr, uint32_
     rq->size = max_wr;
     rq->mask = size - 1;
     rq->max_sge = max_sge;
+    rq->header_bytes = soft_header_bytes(&soft_context_of(pd->context)->config);
     rq->wqe = calloc(size, sizeof *rq->wqe);
     rq->sge = calloc((size_t) size * (max_sge ? max_sge : 1), sizeof *rq->sge);
     rq->iov = calloc((size_t) SOFT_BATCH * (1 + max_sge), sizeof *rq->iov);
@@ -60,7 +61,7 @@ static void prepare(struct soft_rq *rq, unsigned slot, uint32_t number)
     struct soft_context *context = soft_context_of(rq->pd->context);
     uint32_t grh = SOFT_GRH_BYTES;
     unsigned n = 1;
-    iov[0] = (struct iovec){&rq->header[slot], sizeof rq->header[slot]};
+    iov[0] = (struct iovec){&rq->header[slot], rq->header_bytes};
     rq->window_bad &= ~(1u << slot);
     for (int i = 0; i < rq->wqe[at].num_sge; i++) {
         const struct ibv_sge *sge = &rq->sge[at * rq->max_sge + (unsigned) i];
@@ -105,6 +106,52 @@ void soft_rq_consume(struct soft_rq *rq)
     rq->window_count--;
     if (!rq->window_count)
         rq->window_first = 0;
+}
+
+static size_t room(const struct soft_rq *rq, unsigned slot)
+{
+    size_t bytes = 0;
+    for (size_t i = 1; i < rq->message[slot].msg_hdr.msg_iovlen; i++)
+        bytes += rq->message[slot].msg_hdr.msg_iov[i].iov_len;
+    return bytes;
+}
+
+static void copy(const struct iovec *to, const struct iovec *from, size_t bytes)
+{
+    size_t written = 0, read = 0;
+    while (bytes) {
+        size_t n = bytes;
+        n = to->iov_len - written < n ? to->iov_len - written : n;
+        n = from->iov_len - read < n ? from->iov_len - read : n;
+        memmove((char *) to->iov_base + written, (const char *) from->iov_base + read, n);
+        written += n, read += n, bytes -= n;
+        if (written == to->iov_len)
+            to++, written = 0;
+        if (read == from->iov_len)
+            from++, read = 0;
+    }
+}
+
+/* What was cut off, or does not fit where it belongs now, is lost, as a datagram may be. */
+static void move(struct soft_rq *rq, unsigned from, unsigned to)
+{
+    const struct mmsghdr *source = &rq->message[from];
+    struct mmsghdr *target = &rq->message[to];
+    size_t payload = source->msg_len > rq->header_bytes ? source->msg_len - rq->header_bytes : 0;
+    if ((source->msg_hdr.msg_flags & MSG_TRUNC) || payload > room(rq, to)) {
+        target->msg_len = 0;
+        return;
+    }
+    rq->header[to] = rq->header[from];
+    target->msg_len = source->msg_len;
+    target->msg_hdr.msg_flags = source->msg_hdr.msg_flags;
+    copy(target->msg_hdr.msg_iov + 1, source->msg_hdr.msg_iov + 1, payload);
+}
+
+void soft_rq_drop(struct soft_rq *rq, unsigned behind)
+{
+    for (unsigned slot = rq->window_first; behind; slot++, behind--)
+        move(rq, slot + 1, slot);
 }
 
 void soft_rq_take(struct soft_rq *rq)

@@ -8,6 +8,8 @@ void soft_rq_free(struct soft_rq *rq);
 int soft_rq_post(struct soft_rq *rq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 /* Prepares up to `want` messages from the head on; returns how many are ready. rq->lock is held. */
 unsigned soft_rq_window(struct soft_rq *rq, unsigned want);
+/* The message in the head's slot is not taken: the `behind` ones that came with it move up, so that receives complete in their order. */
+__attribute__((cold)) void soft_rq_drop(struct soft_rq *rq, unsigned behind);
 /* Removes the head. rq->lock is held. */
 void soft_rq_consume(struct soft_rq *rq);
 /* The same, when the head may not be prepared: its work request goes to a reliable connection. */

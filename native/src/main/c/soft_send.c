@@ -1,6 +1,18 @@
 #include "soft_send.h"
 #include "soft_rc.h"
 
+bool soft_transmit_unusual(struct soft_qp *qp, struct mmsghdr *message, unsigned n)
+{
+    for (unsigned i = 0; i < n && soft_context_of(qp->base.context)->config.tagged; i++) {
+        struct soft_slot *slot = message[i].msg_hdr.msg_iov->iov_base;
+        soft_tag_sign(qp, &slot->tag, message[i].msg_hdr.msg_iov, message[i].msg_hdr.msg_iovlen);
+        message[i].msg_hdr.msg_iov->iov_len += sizeof slot->tag;
+    }
+    for (unsigned i = 0; i < n && qp->faults; i++)
+        soft_fault_send(qp, &message[i].msg_hdr);
+    return qp->faults;
+}
+
 void soft_prepare(struct ibv_ah *ah, uint32_t qpn, struct soft_destination *destination)
 {
     struct soft_slot slot;

@@ -10,6 +10,7 @@
 #include "soft_memory.h"
 #include "soft_multicast.h"
 #include "soft_qp.h"
+#include "soft_tag.h"
 #include <errno.h>
 #include <string.h>
 
@@ -29,9 +30,11 @@ typedef const struct soft_destination *(*soft_find_destination)(const struct ibv
 
 struct soft_slot {
     struct soft_wire header;
+    struct soft_tag tag; /* where there are tags: soft_tag.c */
     struct sockaddr_in to;
     struct iovec iov[1 + SOFT_MAX_SGE];
 };
+_Static_assert(offsetof(struct soft_slot, header) == 0 && offsetof(struct soft_slot, tag) == sizeof(struct soft_wire), "a tag lies right behind the header");
 
 /* 0, or the status that the work request fails with. */
 static inline enum ibv_wc_status soft_gather(struct soft_qp *qp, const struct ibv_send_wr *wr, struct soft_slot *slot, const struct sockaddr_in *to,
@@ -145,15 +148,15 @@ static inline void soft_ring_doorbell(struct soft_qp *qp, const struct msghdr *m
     sendto(qp->socket, "", 1, MSG_DONTWAIT, (struct sockaddr *) &to, sizeof to);
 }
 
+/* Puts tags behind the headers, where there are tags; sends with faults, where there are any: then it returns true. */
+bool soft_transmit_unusual(struct soft_qp *qp, struct mmsghdr *message, unsigned n);
+
 /* Hands datagrams to the kernel; returns how many went, less than n when memory was not there to be
  * read (EFAULT). Every other error means a lost datagram: no route, no buffer, no such host. */
 static inline unsigned soft_transmit(struct soft_qp *qp, struct mmsghdr *message, unsigned n)
 {
-    if (unlikely(qp->faults)) {
-        for (unsigned i = 0; i < n; i++)
-            soft_fault_send(qp, &message[i].msg_hdr);
+    if (unlikely(qp->unusual) && soft_transmit_unusual(qp, message, n))
         return n;
-    }
     for (unsigned sent = 0; sent < n;) {
         if (n - sent == 1) {
             if (unlikely(sendmsg(qp->socket, &message[sent].msg_hdr, MSG_DONTWAIT) < 0 && errno == EFAULT))

@@ -1,49 +1,17 @@
 #include "soft_socket.h"
+#include "soft_filter.h"
 #include "soft_multicast.h"
-#include "soft_rc_wire.h"
 #include "soft_trouble.h"
 #include <errno.h>
-#include <linux/filter.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
-#define UDP_HEADER 8u /* a UDP socket's filter sees the datagram from its UDP header on */
 #define BUFFER_BYTES (16 << 20)
-
-static int set_filter(int fd, struct sock_filter *code, unsigned short length)
-{
-    struct sock_fprog program = {.len = length, .filter = code};
-    return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) ? errno : 0;
-}
-
-int soft_socket_refuse_all(int fd)
-{
-    struct sock_filter code[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
-    return set_filter(fd, code, 1);
-}
-
-int soft_socket_accept_number(int fd, uint32_t number, uint32_t qkey)
-{
-    const uint32_t at = UDP_HEADER;
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, at + (uint32_t) sizeof(struct soft_wire), 0, 7),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at + offsetof(struct soft_wire, magic)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOFT_WIRE_MAGIC, 0, 5),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at + offsetof(struct soft_wire, destination_qpn)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at + offsetof(struct soft_wire, qkey)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, qkey, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, 0xffffffffu),
-        BPF_STMT(BPF_RET | BPF_K, 0),
-    };
-    return set_filter(fd, code, sizeof code / sizeof *code);
-}
 
 int soft_socket_refuse(struct soft_qp *qp)
 {
-    int error = soft_socket_refuse_all(qp->socket);
+    int error = soft_filter_refuse(qp->socket);
     return error ? error : soft_multicast_refuse(qp);
 }
 
@@ -57,30 +25,24 @@ int soft_socket_accept(struct soft_qp *qp)
 {
     if (is_cut_off(qp))
         return soft_socket_refuse(qp);
-    int error = soft_socket_accept_number(qp->socket, qp->base.qp_num, qp->attr.qkey);
+    int error = soft_socket_accept_number(qp, qp->socket, qp->base.qp_num);
     return error ? error : soft_multicast_accept(qp);
+}
+
+int soft_socket_accept_number(struct soft_qp *qp, int fd, uint32_t number)
+{
+    const struct soft_config *config = &soft_context_of(qp->base.context)->config;
+    return soft_filter_datagrams(fd, &(struct soft_filter){.magic = soft_wire_magic(config), .header = soft_header_bytes(config), .network = config->network,
+                                                           .number = number, .qkey = qp->attr.qkey, .refuses = qp->refuses});
 }
 
 int soft_socket_accept_peer(struct soft_qp *qp, uint32_t qpn, uint16_t lid)
 {
     if (is_cut_off(qp))
-        return soft_socket_refuse_all(qp->socket);
-    const uint32_t at = UDP_HEADER;
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, at + (uint32_t) sizeof(struct soft_rc_wire), 0, 9),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at + offsetof(struct soft_rc_wire, magic)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOFT_RC_MAGIC, 0, 7),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at + offsetof(struct soft_rc_wire, destination_qpn)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, qp->base.qp_num, 0, 5),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at + offsetof(struct soft_rc_wire, source_qpn)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, qpn, 0, 3),
-        BPF_STMT(BPF_LD | BPF_H | BPF_ABS, at + offsetof(struct soft_rc_wire, source_lid)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, lid, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, 0xffffffffu),
-        BPF_STMT(BPF_RET | BPF_K, 0),
-    };
-    return set_filter(qp->socket, code, sizeof code / sizeof *code);
+        return soft_filter_refuse(qp->socket);
+    const struct soft_config *config = &soft_context_of(qp->base.context)->config;
+    return soft_filter_peer(qp->socket, &(struct soft_filter){.magic = soft_rc_magic(config), .header = soft_rc_header_bytes(config), .network = config->network,
+                                                              .number = qp->base.qp_num, .peer = qpn, .peer_lid = lid, .refuses = qp->refuses});
 }
 
 /* SO_RCVBUFFORCE goes beyond net.core.rmem_max and needs CAP_NET_ADMIN; without it the limit holds,

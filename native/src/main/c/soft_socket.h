@@ -1,5 +1,4 @@
-/* A QP's sockets. The kernel drops for us what a device would drop: a filter on the socket lets only
- * datagrams of this fabric, for this QP, with its Q_Key pass, and none unless the QP receives. */
+/* A QP's sockets. The kernel drops for us what a device would drop (soft_filter.h), and everything unless the QP receives. */
 #pragma once
 #include "soft_types.h"
 
@@ -9,9 +8,8 @@ void soft_socket_close(struct soft_qp *qp);
 int soft_socket_accept(struct soft_qp *qp); /* only what carries the QP's present Q_Key */
 int soft_socket_accept_peer(struct soft_qp *qp, uint32_t qpn, uint16_t lid); /* only what this peer sends */
 int soft_socket_refuse(struct soft_qp *qp); /* nothing */
-/* Of one socket: only what carries this number in the place of the QPN, and this Q_Key; nothing. */
-int soft_socket_accept_number(int fd, uint32_t number, uint32_t qkey);
-int soft_socket_refuse_all(int fd);
+/* Of one of its sockets: only what carries this number in the place of the QPN, and the QP's Q_Key. */
+int soft_socket_accept_number(struct soft_qp *qp, int fd, uint32_t number);
 /* A socket at this LID and number, or its second one, which wakes sleepers; -1 with errno. */
 int soft_socket_bound(uint32_t network, uint16_t lid, uint32_t qpn);
 int soft_socket_doorbell(const struct soft_config *config, uint16_t lid, uint32_t qpn);

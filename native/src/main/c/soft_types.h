@@ -47,6 +47,15 @@ struct soft_async {
 
 struct soft_mr_slot;
 
+/* Why a datagram or packet was not taken. */
+enum soft_refusal {
+    SOFT_FROM_ELSEWHERE, /* than its header says */
+    SOFT_WRONG_TAG,
+    SOFT_REPLAYED, /* or so late that it cannot be told from one */
+    SOFT_STRANGER, /* nobody of the job is there: a layer above says so */
+    SOFT_REFUSALS
+};
+
 struct soft_context {
     struct verbs_context verbs; /* verbs.context is what the caller holds */
     struct soft_config config;  /* as it was when the device was opened, with the device's own LID */
@@ -57,6 +66,7 @@ struct soft_context {
     struct soft_context *next_opened;
     atomic_bool cq_failed;      /* some CQ overflowed and its QPs have yet to be put in error */
     void (*cq_failing)(void); /* tells a layer above, which has no look at cq_failed in its paths; or NULL */
+    void (*refused)(enum soft_refusal, uint16_t lid, uint32_t qpn); /* tells it of each datagram that is not taken; or NULL */
     struct soft_lock async_lock;
     struct soft_async *async_first, **async_last;
     struct soft_lock mr_lock;
@@ -133,7 +143,12 @@ struct soft_rq {
     unsigned window_first, window_count;
     uint32_t window_bad; /* bit i: slot i names memory that is not registered */
     struct mmsghdr message[SOFT_BATCH];
-    struct soft_wire header[SOFT_BATCH];
+    struct soft_head {
+        struct soft_wire wire;
+        struct soft_tag tag; /* where there are tags */
+        uint64_t unused;
+    } header[SOFT_BATCH];
+    uint32_t header_bytes; /* of what lies before the payload */
     struct iovec *iov; /* 1 + max_sge for each slot */
 };
 
@@ -147,6 +162,7 @@ struct soft_srq {
 };
 
 struct soft_faults;
+struct soft_replay;
 struct soft_rc;
 struct soft_group;
 
@@ -171,6 +187,11 @@ struct soft_qp {
     uint32_t number; /* what completions call this QP: a layer above can give it another name than its address */
     int (*receive)(struct soft_qp *, int count, struct ibv_wc *, bool *solicited); /* soft_receive.h */
     struct soft_wire header; /* the constant fields of each datagram sent */
+    bool unusual; /* what it sends has faults or tags */
+    bool refuses; /* its socket's filter drops what comes from elsewhere than it says: there were many */
+    uint32_t from_elsewhere; /* so many */
+    atomic_uint_fast64_t sent; /* the counter of its last tag */
+    struct soft_replay *replay; /* counters of others' tags; guarded by rq->lock, of a connection by rc->lock */
     struct soft_faults *faults;
     struct soft_rc *rc; /* of a reliable connection; else NULL */
     struct soft_qp *srq_next;

@@ -26,6 +26,9 @@ struct verbs_device {
     const char *kind; /* "soft", "real", "virtual" */
     int extends;      /* its queue pairs and completion queues begin as extended.h says */
     int (*configure)(const struct device_config *config);
+    /* Optional, before devices are opened in each life of the job: 16 secret bytes of that life, the same for all of its processes, by which a
+     * device without protection of its own can know their datagrams; NULL: there are none. */
+    void (*set_key)(const uint8_t *key);
 
     struct ibv_device **(*get_device_list)(int *count);
     void (*free_device_list)(struct ibv_device **list);

@@ -296,6 +296,7 @@ int virtual_destroy_qp(struct ibv_qp *);
 int virtual_register_qp(struct v_qp *qp, uint32_t virtual_qpn); /* 0 or an errno */
 int virtual_enter_port(struct v_qp *qp, unsigned number);       /* the same, when INIT has named its port */
 void virtual_unregister_qp(struct v_qp *qp);
+void virtual_guard(struct v_qp *qp); /* by a device that can: against what comes from nobody of the job */
 int virtual_post_send(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **bad);
 int virtual_post_recv(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
 /* Ways of a queue pair; the gate has been passed, and is left here. Recorded: of one that signals all sends. */

@@ -16,6 +16,12 @@ static int configure(const struct device_config *config)
     return lower_device->configure(config);
 }
 
+static void set_key(const uint8_t *key)
+{
+    if (lower_device->set_key)
+        lower_device->set_key(key);
+}
+
 static int owned_fds(struct ibv_context *context, int *fds, int max)
 {
     return lower_device->owned_fds(context_of(context)->real, fds, max);
@@ -60,6 +66,7 @@ const struct verbs_device virtual_device = {
     .kind = "virtual",
     .extends = 1,
     .configure = configure,
+    .set_key = set_key,
     .get_device_list = virtual_get_device_list,
     .free_device_list = virtual_free_device_list,
     .open_device = virtual_open_device,

@@ -21,6 +21,8 @@ struct lending {
     void (*prepare)(struct route *route, const struct ibv_ah *real); /* fills route->prepared */
     uint64_t (*source_key)(uint16_t lid, uint32_t qpn);
     void (*adopt)(struct ibv_qp *real, uint32_t virtual_qpn);
+    /* For a layer that does not borrow: what comes from nobody of the job is not taken all the same. */
+    void (*guard)(struct ibv_qp *real);
     struct ibv_mr *(*register_as)(struct ibv_pd *, void *addr, size_t length, uint64_t iova, unsigned access, uint32_t key);
     /* Oldest first; at most max are written, returns how many there are. SGEs point into the device's queue. */
     uint32_t (*outstanding)(const struct ibv_qp *real, struct ibv_recv_wr *wrs, uint32_t max);

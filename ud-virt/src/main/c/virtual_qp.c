@@ -116,6 +116,12 @@ static int check(const struct ibv_qp_init_attr *wanted)
     return wanted->send_cq && wanted->recv_cq ? 0 : EINVAL;
 }
 
+void virtual_guard(struct v_qp *qp)
+{
+    if (!virtual_lending() && lower_device->lending)
+        lower_device->lending->guard(qp->real);
+}
+
 static int fill(struct v_qp *qp, struct v_pd *pd, struct ibv_qp_init_attr *wanted)
 {
     struct ibv_qp_init_attr real = *wanted;
@@ -148,6 +154,8 @@ static int fill(struct v_qp *qp, struct v_pd *pd, struct ibv_qp_init_attr *wante
         virtual_lending()->adopt(qp->real, qp->qp.qp_num);
     else if (!error)
         name_rings(qp);
+    if (!error)
+        virtual_guard(qp);
     return error;
 }
 

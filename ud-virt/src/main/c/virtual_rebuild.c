@@ -156,6 +156,7 @@ static int rebuild_qp(struct v_qp *qp, struct failure *failure)
         return failed(failure, "queue pair 0x%06x: create", number);
     if (virtual_lending())
         virtual_lending()->adopt(qp->real, number);
+    virtual_guard(qp);
     if (virtual_attach_again(qp))
         return failed(failure, "queue pair 0x%06x: attach to its multicast groups", number);
     if (qp->rc ? rc_rebuild_state(qp) : rebuild_state(qp))
@@ -288,6 +289,8 @@ int virtual_rebuild(const struct udckpt_msg_rebuild *order, char *error, size_t 
     virtual_set_host_number(order->real_lid);
     virtual_real.known = 0;
     virtual_moved = 1;
+    if (lower_device->set_key)
+        lower_device->set_key(address_table_key());
     errno = lower_device->configure(&config);
     if (errno)
         return failed(&failure, "LID %u with QPNs %u-%u", config.lid, config.qpn_first, config.qpn_last);

@@ -2,8 +2,11 @@
 #include "soft_poll.h"
 #include "soft_rc.h"
 #include "soft_receive_path.h"
+#include "soft_refuse.h"
 #include "soft_send.h"
 #include "soft_srq.h"
+#include "control.h"
+#include "counters.h"
 #include "virtual_grh.h"
 #include "virtual_lending.h"
 #include "virtual_route.h"
@@ -133,12 +136,12 @@ static inline uint64_t wire_key(const struct soft_wire *header)
     return key;
 }
 
-__attribute__((cold, noinline)) static const struct source *miss(const struct soft_wire *header, uint64_t epoch)
+__attribute__((cold, noinline)) static const struct source *miss(const struct soft_wire *header, uint64_t epoch, bool *refused)
 {
     uint64_t key = (uint64_t)ntohs(header->source_lid) << 24 | (ntohl(header->source_qpn) & 0xffffff);
-    const struct source *source = virtual_find_source(key, epoch);
-    if (source && !source->known)
-        COUNT(ud_foreign, 1);
+    int stranger;
+    const struct source *source = virtual_find_source(key, epoch, &stranger);
+    *refused = stranger;
     return source;
 }
 
@@ -152,18 +155,28 @@ __attribute__((cold, noinline)) static const void *deliver_as_is(const struct so
     return NULL;
 }
 
-static inline const void *name_source(const struct soft_wire *header, struct ibv_wc *wc)
+/* Who it is from, where that is known: NULL where it is not, or nothing is to be taken from there. */
+static inline const struct source *find_source(const struct soft_wire *header, bool *refused)
 {
     uint64_t epoch = __atomic_load_n(address_epoch, __ATOMIC_ACQUIRE);
     /* The low bytes of QPN and LID: source_slot() of the same source. */
     unsigned slot = ((const uint8_t *)&header->source_qpn)[3] ^ ((const uint8_t *)&header->source_lid)[1];
     const struct source *source = __atomic_load_n(&virtual_sources[slot % SOURCES], __ATOMIC_ACQUIRE);
+    if (UNLIKELY(source->wire != wire_key(header)) || UNLIKELY(source->epoch != epoch))
+        return miss(header, epoch, refused);
+    return source;
+}
+
+static inline const void *name_source(const struct soft_wire *header, struct ibv_wc *wc, bool *refused)
+{
+    const struct source *source = find_source(header, refused);
+    if (UNLIKELY(*refused))
+        return NULL;
     COUNT(ud_receives, 1);
-    if (UNLIKELY(source->wire != wire_key(header)) || UNLIKELY(source->epoch != epoch)) {
-        source = miss(header, epoch);
-        if (UNLIKELY(!source))
-            return deliver_as_is(header, wc);
-    }
+    if (UNLIKELY(!source))
+        return deliver_as_is(header, wc);
+    if (UNLIKELY(!source->known))
+        COUNT(ud_foreign, 1);
     wc->src_qp = source->virtual_qpn;
     memcpy(&wc->pkey_index, &source->pkey_index, sizeof wc->pkey_index + sizeof wc->slid);
     return source;
@@ -179,7 +192,7 @@ static const struct soft_source_names names = {.name = name_source, .rewrite_grh
 
 static inline __attribute__((always_inline)) int receive_inlined(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
 {
-    return soft_receive_named(qp, count, wc, solicited, &names, true);
+    return soft_receive_named(qp, count, wc, solicited, &names, true, false);
 }
 
 static int receive(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
@@ -200,21 +213,94 @@ static int poll_cq(struct ibv_cq *virtual, int count, struct ibv_wc *wc)
 
 static int receive_shared(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
 {
-    return soft_receive_named(qp, count, wc, solicited, &names, false);
+    return soft_receive_named(qp, count, wc, solicited, &names, false, false);
 }
 
 static int receive_grouped(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
 {
-    return soft_receive_grouped_named(qp, count, wc, solicited, &names);
+    return soft_receive_grouped_named(qp, count, wc, solicited, &names, false);
+}
+
+static int receive_tagged(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    return soft_receive_named(qp, count, wc, solicited, &names, false, true);
+}
+
+static int receive_grouped_tagged(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    return soft_receive_grouped_named(qp, count, wc, solicited, &names, true);
+}
+
+/* For the layer when it does not borrow: sources keep their real names here, and are looked at only. */
+static inline const void *check_source(const struct soft_wire *header, struct ibv_wc *wc, bool *refused)
+{
+    wc->pkey_index = 0;
+    wc->src_qp = ntohl(header->source_qpn);
+    wc->slid = ntohs(header->source_lid);
+    return find_source(header, refused);
+}
+
+static const struct soft_source_names checks = {.name = check_source};
+
+static int receive_checked(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    return soft_receive_named(qp, count, wc, solicited, &checks, false, false);
+}
+
+static int receive_checked_own(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    return soft_receive_named(qp, count, wc, solicited, &checks, true, false);
+}
+
+static int receive_grouped_checked(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    return soft_receive_grouped_named(qp, count, wc, solicited, &checks, false);
+}
+
+static int receive_checked_tagged(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    return soft_receive_named(qp, count, wc, solicited, &checks, false, true);
+}
+
+static int receive_grouped_checked_tagged(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
+{
+    return soft_receive_grouped_named(qp, count, wc, solicited, &checks, true);
+}
+
+/* The engine's thread is here, too, which has no counters of its own. */
+static void refused(enum soft_refusal why, uint16_t lid, uint32_t qpn)
+{
+    static unsigned said; /* one line for each reason */
+    __atomic_fetch_add(&counters_block(UDCKPT_COUNTER_SLOTS - 1)->refused, 1, __ATOMIC_RELAXED);
+    if (__atomic_fetch_or(&said, 1u << why, __ATOMIC_RELAXED) & 1u << why)
+        return;
+    if (why == SOFT_FROM_ELSEWHERE)
+        control_log("a datagram was not taken: %s. 'udckpt status' counts further ones", soft_refusal_text(why));
+    else
+        control_log("a datagram that says it is from LID 0x%04x QPN 0x%06x was not taken: %s. 'udckpt status' counts further ones", lid, qpn, soft_refusal_text(why));
+}
+
+static void receive_by(struct soft_qp *qp, soft_receive_function own, soft_receive_function grouped)
+{
+    qp->receive_grouped = grouped;
+    __atomic_store_n(&soft_context_of(qp->base.context)->refused, refused, __ATOMIC_RELAXED);
+    if (!qp->rc)
+        __atomic_store_n(&qp->receive, own, __ATOMIC_RELAXED);
 }
 
 static void adopt(struct ibv_qp *real, uint32_t virtual_qpn)
 {
-    soft_qp_of(real)->number = virtual_qpn;
-    soft_qp_of(real)->receive_grouped = receive_grouped;
-    if (!soft_qp_of(real)->rc)
-        __atomic_store_n(&soft_qp_of(real)->receive, soft_qp_of(real)->srq ? receive_shared : receive, __ATOMIC_RELAXED);
+    struct soft_qp *qp = soft_qp_of(real);
+    bool tagged = soft_context_of(real->context)->config.tagged;
+    qp->number = virtual_qpn;
+    receive_by(qp, tagged ? receive_tagged : qp->srq ? receive_shared : receive, tagged ? receive_grouped_tagged : receive_grouped);
     __atomic_store_n(&soft_context_of(real->context)->cq_failing, cq_failing, __ATOMIC_RELAXED);
+}
+
+static void guard(struct ibv_qp *real)
+{
+    bool tagged = soft_context_of(real->context)->config.tagged;
+    receive_by(soft_qp_of(real), tagged ? receive_checked_tagged : soft_qp_of(real)->srq ? receive_checked : receive_checked_own, tagged ? receive_grouped_checked_tagged : receive_grouped_checked);
 }
 
 static void prepare(struct route *route, const struct ibv_ah *real)
@@ -314,6 +400,7 @@ const struct lending soft_lending = {
     .prepare = prepare,
     .source_key = source_key,
     .adopt = adopt,
+    .guard = guard,
     .register_as = soft_reg_mr_as,
     .outstanding = outstanding,
     .name_peer = name_peer,

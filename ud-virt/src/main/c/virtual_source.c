@@ -4,12 +4,15 @@
 #include "virtual_host.h"
 #include "virtual_lending.h"
 #include "control.h"
+#include "lower_device.h"
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-/* Foreign sources are remembered only so that the agent is asked once for each. Anybody who reaches the port can
- * make up new ones, so no more than these are kept; further ones are asked for each time. */
-enum { UNKNOWN_LOG_LINES = 20, FOREIGN_KEPT = 1024 };
+/* Sources that nobody knows are remembered only where there is no agent. Where there is one, the next datagram may be from an endpoint that has been made
+ * meanwhile. Anybody who reaches the port can make up new ones: the table is looked into for each, but the agent is not asked for more than a few that it
+ * does not know. */
+enum { FOREIGN_KEPT = 1024, UNKNOWN_AT_ONCE = 64, UNKNOWN_PAUSE_MS = 100 };
 
 #define NO_WIRE UINT64_MAX
 #define NO_PLAIN UINT64_MAX
@@ -17,6 +20,8 @@ static struct source nobody = {.epoch = UINT64_MAX, .wire = NO_WIRE, .plain = NO
 struct source *virtual_sources[SOURCES] = {[0 ... SOURCES - 1] = &nobody};
 static struct source *replaced;
 static int foreign; /* remembered ones, of this life */
+static int unknown_asked; /* for so many that the agent does not know; one less after each pause */
+static uint64_t unknown_since; /* ms */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* On RoCE addresses are in the GRH. In a first life nobody looks whether the source has another name. */
@@ -26,10 +31,37 @@ static int is_plain(const struct source *source, uint16_t lid, uint32_t qpn)
     return !virtual_real.ethernet && !virtual_identity.ethernet && (virtual_moved || same);
 }
 
-/* A sender outside the job, which has no virtual address, is delivered under its own. */
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Returns 0 when it has said too often lately that nobody is there. */
+static int may_ask(void)
+{
+    uint64_t now = now_ms(), pauses = (now - unknown_since) / UNKNOWN_PAUSE_MS;
+    unknown_asked = pauses < (uint64_t)unknown_asked ? unknown_asked - (int)pauses : 0;
+    unknown_since += pauses * UNKNOWN_PAUSE_MS;
+    return unknown_asked < UNKNOWN_AT_ONCE;
+}
+
+/* Asks the agent; returns 1 when the endpoint is in the table now. */
+static int ask(uint16_t lid, uint32_t qpn, struct address_entry *entry)
+{
+    if (!may_ask())
+        return 0;
+    COUNT(table_misses, 1);
+    if (request_resolve(1, lid, qpn) == REQUEST_OK && address_table_find(1, lid, qpn, entry))
+        return 1;
+    unknown_asked++;
+    return 0;
+}
+
+/* A source that is not known is delivered under its own address where there is no agent, or none any more. */
 static void build(struct source *source, uint16_t lid, uint32_t qpn, uint64_t epoch)
 {
-    static int lines;
     struct address_entry entry;
     *source = (struct source){.key = (uint64_t)lid << 24 | qpn, .virtual_qpn = qpn, .virtual_lid = lid, .epoch = epoch, .wire = NO_WIRE,
                               .plain = NO_PLAIN};
@@ -37,20 +69,17 @@ static void build(struct source *source, uint16_t lid, uint32_t qpn, uint64_t ep
         return;
     source->known = address_table_find(1, lid, qpn, &entry);
     COUNT(cache_misses, source->known);
-    if (!source->known) {
-        COUNT(table_misses, 1);
-        source->known = request_resolve(1, lid, qpn) == REQUEST_OK && address_table_find(1, lid, qpn, &entry);
-    }
+    if (!source->known && !address_table_is_complete())
+        source->known = ask(lid, qpn, &entry);
+    source->stranger = !source->known && __atomic_load_n(&control.agent, __ATOMIC_ACQUIRE) == AGENT_PRESENT;
     if (source->known) {
-        if (virtual_lending())
-            source->wire = virtual_lending()->source_key(lid, qpn);
+        if (lower_device->lending)
+            source->wire = lower_device->lending->source_key(lid, qpn);
         source->virtual_qpn = entry.virtual_qpn;
         source->virtual_lid = entry.virtual_lid;
         if (is_plain(source, lid, qpn))
             source->plain = plain_sum(&(struct ibv_wc){.src_qp = qpn, .slid = lid});
         memcpy(source->gid, address_virtual_gid(entry.virtual_lid), sizeof source->gid);
-    } else if (__atomic_load_n(&control.agent, __ATOMIC_ACQUIRE) == AGENT_PRESENT && lines++ < UNKNOWN_LOG_LINES) {
-        control_log("a datagram came from LID 0x%04x QPN 0x%06x, no endpoint of this job: its source is delivered as it is", lid, qpn);
     }
 }
 
@@ -77,14 +106,15 @@ static void replace(uint64_t key)
     }
 }
 
-static const struct source *build_new(uint64_t key, uint64_t epoch)
+static const struct source *build_new(uint64_t key, uint64_t epoch, int *stranger)
 {
     struct source *source = malloc(sizeof *source);
     if (!source)
         return NULL;
     build(source, (uint16_t)(key >> 24), (uint32_t)key & 0xffffff, epoch);
     replace(key);
-    if (!source->known && foreign >= FOREIGN_KEPT) {
+    *stranger = source->stranger;
+    if (*stranger || (!source->known && foreign >= FOREIGN_KEPT)) {
         free(source);
         return NULL;
     }
@@ -95,15 +125,16 @@ static const struct source *build_new(uint64_t key, uint64_t epoch)
     return source;
 }
 
-const struct source *virtual_find_source(uint64_t key, uint64_t epoch)
+const struct source *virtual_find_source(uint64_t key, uint64_t epoch, int *stranger)
 {
     const struct source *source = find(key, epoch);
+    *stranger = 0;
     if (source)
         return source;
     pthread_mutex_lock(&mutex);
     source = find(key, epoch); /* another thread may have been faster */
     if (!source)
-        source = build_new(key, epoch);
+        source = build_new(key, epoch, stranger);
     pthread_mutex_unlock(&mutex);
     return source;
 }

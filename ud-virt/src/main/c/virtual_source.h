@@ -13,13 +13,15 @@ struct source {
     uint32_t virtual_qpn;
     uint16_t pkey_index, virtual_lid; /* neighbours as in a completion: the index is 0 */
     int known; /* an endpoint of the job; else the source stays as it is */
+    int stranger; /* it is none, and the agent is there: nothing is taken from it by a device that can refuse it (the soft fabric) */
     _Alignas(union ibv_gid) uint8_t gid[16];
     struct source *next; /* in the same slot; read without a lock, and kept by an unlinked one for its readers */
     struct source *replaced;
 };
 extern struct source *virtual_sources[SOURCES] __attribute__((visibility("hidden"))); /* never NULL */
 
-__attribute__((cold)) const struct source *virtual_find_source(uint64_t key, uint64_t epoch);
+/* NULL: it is a stranger, as *stranger says, or there is no memory to remember it. */
+__attribute__((cold)) const struct source *virtual_find_source(uint64_t key, uint64_t epoch, int *stranger);
 __attribute__((cold)) void virtual_rewrite_grh(const struct ibv_sge *sges, uint32_t count, const struct source *source, const struct v_port *to,
                                                uint32_t bytes);
 /* RoCE: the number of the sender's host in the place of its LID. */
@@ -64,7 +66,8 @@ static inline int translate_source(struct ibv_wc *wc, const struct ibv_sge *sges
     uint64_t key = (uint64_t)wc->slid << 24 | wc->src_qp;
     const struct source *source = __atomic_load_n(&virtual_sources[source_slot(key)], __ATOMIC_ACQUIRE);
     if (UNLIKELY(source->key != key || source->epoch != epoch)) {
-        source = virtual_find_source(key, epoch);
+        int stranger;
+        source = virtual_find_source(key, epoch, &stranger);
         if (!source) {
             wc->slid = virtual_identity.ethernet ? 0 : wc->slid;
             return 0;

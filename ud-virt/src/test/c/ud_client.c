@@ -165,6 +165,8 @@ int main(void)
             fork_and_open();
         } else if (!strncmp(line, "fork", 4)) {
             fork_child();
+        } else if (!strncmp(line, "destroy", 7)) {
+            SAY("destroyed %d\n", ibv_destroy_qp(ud.qp));
         } else if (!strncmp(line, "close ", 6)) {
             close_all(line + 6);
         } else {

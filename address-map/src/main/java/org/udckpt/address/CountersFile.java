@@ -22,18 +22,23 @@ public final class CountersFile implements AutoCloseable {
     /**
      * One rank's counters in this life; all are counts of work requests, completions or look-ups since its start.
      * The meaning of each is in {@code udckpt.layout}. The ranks count only the exceptions besides all sends and
-     * receives: rewrites are the sends to known peers, translations the receives from endpoints of the job.
+     * receives: rewrites are the sends to known peers, translations the receives from endpoints of the job, refused is what was not received since it was from
+     * somebody else.
      */
     public record Counters(long udSends, long udRewrites, long udReceives, long udTranslations,
-            long cacheMisses, long tableMisses, long unknownPeers, long addressHandles, long rcSends) {
+            long cacheMisses, long tableMisses, long unknownPeers, long addressHandles, long rcSends, long refused) {
+        /** Of who has counted nothing. */
+        public static final Counters NONE = new Counters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+
         /** Of several ranks together. */
         public static Counters sum(List<Counters> all) {
-            return all.stream().reduce(new Counters(0, 0, 0, 0, 0, 0, 0, 0, 0), Counters::and);
+            return all.stream().reduce(NONE, Counters::and);
         }
 
         private Counters and(Counters o) {
             return new Counters(udSends + o.udSends, udRewrites + o.udRewrites, udReceives + o.udReceives, udTranslations + o.udTranslations, cacheMisses + o.cacheMisses,
-                    tableMisses + o.tableMisses, unknownPeers + o.unknownPeers, addressHandles + o.addressHandles, rcSends + o.rcSends);
+                    tableMisses + o.tableMisses, unknownPeers + o.unknownPeers, addressHandles + o.addressHandles, rcSends + o.rcSends,
+                    refused + o.refused);
         }
     }
 
@@ -88,7 +93,7 @@ public final class CountersFile implements AutoCloseable {
 
     /** The sum over all threads of a rank; zeros for one that has not begun. */
     public Counters of(int rank) {
-        return span.owns(rank) && span.place(rank) < places() ? at(span.place(rank)) : new Counters(0, 0, 0, 0, 0, 0, 0, 0, 0);
+        return span.owns(rank) && span.place(rank) < places() ? at(span.place(rank)) : Counters.NONE;
     }
 
     private Counters at(int place) {
@@ -99,7 +104,8 @@ public final class CountersFile implements AutoCloseable {
         long receives = sum(place, CounterBlock.UD_RECEIVES);
         return new Counters(sends, Math.max(0, sends - unknown), receives, Math.max(0, receives - foreign),
                 sum(place, CounterBlock.CACHE_MISSES), sum(place, CounterBlock.TABLE_MISSES),
-                unknown, sum(place, CounterBlock.AH_CREATED), sum(place, CounterBlock.RC_SENDS));
+                unknown, sum(place, CounterBlock.AH_CREATED), sum(place, CounterBlock.RC_SENDS),
+                sum(place, CounterBlock.REFUSED));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package org.udckpt.address;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -65,6 +66,20 @@ public final class TranslationTable implements AutoCloseable {
         memory.set(JAVA_LONG, TableHeader.LAYOUT_HASH, Layout.LAYOUT_HASH);
         LONG.setRelease(memory, (long) TableHeader.MAGIC, Layout.TABLE_MAGIC);
         return new TranslationTable(arena, memory, slots);
+    }
+
+    /**
+     * Makes the file for the ranks.
+     *
+     * @param key      by which they know each other's datagrams
+     * @param complete whether all endpoints of the job are put into it before they can send; else ranks ask for sources that they do not find
+     */
+    public static TranslationTable create(Path path, int capacity, int generation, DatagramKey key, boolean complete) throws IOException {
+        TranslationTable table = create(path, capacity, generation);
+        MemorySegment.copy(key.bytes(), 0, table.memory, JAVA_BYTE, TableHeader.DATAGRAM_KEY, DatagramKey.BYTES);
+        table.memory.set(JAVA_INT, TableHeader.HAS_KEY, 1);
+        table.memory.set(JAVA_INT, TableHeader.COMPLETE, complete ? 1 : 0);
+        return table;
     }
 
     /** Maps an existing table, for lookups only. */

@@ -26,6 +26,7 @@ import org.udckpt.address.TranslationTable;
 import org.udckpt.ud.ControlServer;
 import org.udckpt.ud.LibraryConnection;
 import org.udckpt.ud.Message;
+import org.udckpt.ud.PortKeeper;
 import org.udckpt.ud.RankHosts;
 import org.udckpt.ud.RankNumbers;
 
@@ -112,7 +113,7 @@ final class Lives implements AutoCloseable {
             span.ranks().forEach(counters::begin);
             AddressAuthority authority = apart ? new Known(map, node, directories, told) : map;
             agents.add(new Agent(directory, table, counters, ControlServer.start(directory, map.generation(), authority, table, RankHosts.FROM_ENVIRONMENT,
-                    new RankNumbers(span, 2, pid -> false, taken -> { }), gone -> { })));
+                    new RankNumbers(span, 2, pid -> false, taken -> { }), PortKeeper.NONE, gone -> { })));
         }
         lives.add(new Life(map, agents));
     }

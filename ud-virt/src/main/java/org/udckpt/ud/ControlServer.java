@@ -36,6 +36,7 @@ public final class ControlServer implements AutoCloseable {
     private final AddressAuthority authority;
     private final TranslationTable table;
     private final CmDirectory ports = new CmDirectory();
+    private final FormerEndpoints former;
     private final MirroredKeys keys;
     private final RankHosts hosts;
     private final RankNumbers numbers;
@@ -45,11 +46,12 @@ public final class ControlServer implements AutoCloseable {
     private final List<LibraryConnection> connections = new CopyOnWriteArrayList<>();
 
     private ControlServer(Path socket, int generation, AddressAuthority authority, TranslationTable table,
-            RankHosts hosts, RankNumbers numbers, Consumer<LibraryConnection> gone, ServerSocketChannel server) {
+            RankHosts hosts, RankNumbers numbers, PortKeeper keeper, Consumer<LibraryConnection> gone, ServerSocketChannel server) {
         this.socket = socket;
         this.generation = generation;
         this.authority = authority;
         this.table = table;
+        this.former = new FormerEndpoints(table, keeper);
         this.keys = new MirroredKeys(socket.getParent(), authority.keys());
         this.hosts = hosts;
         this.numbers = numbers;
@@ -64,14 +66,15 @@ public final class ControlServer implements AutoCloseable {
      * @param generation of the job's life; sent in IDENTIFY
      * @param hosts      tells a process that opens its first device where it is
      * @param numbers    gives it its rank
+     * @param keeper     takes the addresses of queue pairs that are gone
      * @param gone       told of each control connection that ends, on a thread of the server
      */
     public static ControlServer start(Path runtimeDir, int generation, AddressAuthority authority, TranslationTable table,
-            RankHosts hosts, RankNumbers numbers, Consumer<LibraryConnection> gone) throws IOException {
+            RankHosts hosts, RankNumbers numbers, PortKeeper keeper, Consumer<LibraryConnection> gone) throws IOException {
         Path socket = runtimeDir.resolve("agent.sock");
         ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         server.bind(UnixDomainSocketAddress.of(socket), 1024);
-        ControlServer it = new ControlServer(socket, generation, authority, table, hosts, numbers, gone, server);
+        ControlServer it = new ControlServer(socket, generation, authority, table, hosts, numbers, keeper, gone, server);
         Thread.ofPlatform().daemon().name("udckpt-control").start(it::accept);
         return it;
     }
@@ -109,6 +112,7 @@ public final class ControlServer implements AutoCloseable {
             channel.close();
         }
         Files.deleteIfExists(socket);
+        former.close();
         keys.close();
     }
 
@@ -178,7 +182,7 @@ public final class ControlServer implements AutoCloseable {
     }
 
     private void requests(MessageChannel channel, Message.Hello hello) throws IOException {
-        RequestServer requests = new RequestServer(authority, table, hosts, ports, keys, numbers, hello);
+        RequestServer requests = new RequestServer(authority, table, former, hosts, ports, keys, numbers, hello);
         try {
             while (true) {
                 channel.write(requests.answer(channel.read()));

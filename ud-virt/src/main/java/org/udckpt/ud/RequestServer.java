@@ -2,8 +2,10 @@ package org.udckpt.ud;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.HashSet;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import org.udckpt.address.AddressAuthority;
 import org.udckpt.address.Endpoint;
 import org.udckpt.address.Gid;
@@ -15,6 +17,8 @@ import org.udckpt.layout.Layout;
 final class RequestServer {
     private final AddressAuthority authority;
     private final TranslationTable table;
+    private final FormerEndpoints former;
+    private final Set<Endpoint> own = new HashSet<>();
     private final RankHosts hosts;
     private final CmDirectory ports;
     private final MirroredKeys keys;
@@ -23,9 +27,10 @@ final class RequestServer {
     private int rank;
     private boolean claimed;
 
-    RequestServer(AddressAuthority authority, TranslationTable table, RankHosts hosts, CmDirectory ports, MirroredKeys keys, RankNumbers numbers, Message.Hello process) {
+    RequestServer(AddressAuthority authority, TranslationTable table, FormerEndpoints former, RankHosts hosts, CmDirectory ports, MirroredKeys keys, RankNumbers numbers, Message.Hello process) {
         this.authority = authority;
         this.table = table;
+        this.former = former;
         this.hosts = hosts;
         this.ports = ports;
         this.keys = keys;
@@ -94,6 +99,8 @@ final class RequestServer {
     private Message register(Message.Register m) {
         try {
             Endpoint endpoint = authority.register(rank, m.virtualQpn(), m.virtual(), m.real(), m.transport());
+            table.put(endpoint); // before it can send: whoever receives from it looks there
+            own.add(endpoint);
             return new Message.Registered(m.cookie(), Layout.STATUS_OK, endpoint.virtual().qpn());
         } catch (IllegalStateException e) {
             System.err.println("udckpt: REGISTER: " + e.getMessage());
@@ -103,7 +110,10 @@ final class RequestServer {
 
     private Message unregister(Message.Unregister m) {
         Optional<Endpoint> gone = authority.unregister(rank, m.virtual().lid(), m.virtual().qpn());
-        gone.ifPresent(endpoint -> table.remove(endpoint.virtual()));
+        gone.ifPresent(endpoint -> {
+            own.remove(endpoint);
+            former.destroyed(endpoint);
+        });
         return new Message.Unregistered(m.cookie(), gone.isPresent() ? Layout.STATUS_OK : Layout.STATUS_UNKNOWN);
     }
 
@@ -178,6 +188,7 @@ final class RequestServer {
     /** The process has ended: what it held is free. */
     void close() {
         ports.forget(this);
+        own.forEach(former::ended);
         if (claimed) {
             numbers.release(rank, process.pid());
         }

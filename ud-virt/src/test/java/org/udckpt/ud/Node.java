@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.CountersFile;
+import org.udckpt.address.DatagramKey;
 import org.udckpt.address.Gid;
 import org.udckpt.address.HostAddress;
 import org.udckpt.address.RankSpan;
@@ -31,13 +32,13 @@ final class Node implements AutoCloseable {
     Node(Path directory, AddressMap map, int ranks, RankHosts hosts) throws IOException {
         this.directory = Files.createDirectories(directory);
         this.map = map;
-        table = TranslationTable.create(directory.resolve("table"), 4096, map.generation());
+        table = TranslationTable.create(directory.resolve("table"), 4096, map.generation(), DatagramKey.random(), true);
         RankSpan span = RankSpan.all(Math.max(1, ranks));
         counters = CountersFile.create(directory.resolve("counters"), span);
         for (int rank = 0; rank < ranks; rank++) {
             counters.begin(rank);
         }
-        server = ControlServer.start(directory, map.generation(), map, table, hosts, new RankNumbers(span, ranks, pid -> false, taken -> { }), gone -> { });
+        server = ControlServer.start(directory, map.generation(), map, table, hosts, new RankNumbers(span, ranks, pid -> false, taken -> { }), PortKeeper.NONE, gone -> { });
     }
 
     /** A rank's environment on this simulated host, with the library preloaded. */

@@ -28,8 +28,9 @@ import org.udckpt.address.HostAddress;
 class UdSourcesTest {
     /** Sources whose LID and QPN agree in this many bits share a slot. */
     private static final int SLOTS = 256;
-    /** FOREIGN_KEPT of virtual_source.c, and some that find no place. */
-    private static final int KEPT = 1024, TOO_MANY = 40;
+    private static final int MANY = 100;
+    /** MANY of soft_refuse.c. */
+    private static final int FLOOD = 1024;
     private static final int WIRE_MAGIC = 0x55444631, WIRE_BYTES = 32, PKEY = 0xffff, QKEY = 0x1234;
     private static final int FOREIGN_LID = 0x4321, FOREIGN_QPN = 0x1000;
     private static final int RECEIVER = 2;
@@ -105,44 +106,88 @@ class UdSourcesTest {
         expect("turn", addresses[rank]);
     }
 
-    /** Anybody can make up sources: each is delivered as it is, and no more than a bounded number is remembered. */
+    /**
+     * Anybody can make up sources. From a socket that is not where they say, datagrams are not taken; nor from one that is, if nobody of the job is there. Neither
+     * takes a posted receive, nor is the agent asked.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"1", "0"})
-    void foreignSourcesAreRememberedUpToABound(String lending) throws Exception {
+    void strangersAreNotListenedTo(String lending) throws Exception {
         open(lending);
         sendFrom(0);
         long before = lookups();
-        try (DatagramSocket stranger = new DatagramSocket()) {
-            for (int i = 0; i < KEPT + TOO_MANY; i++) {
-                forge(stranger, FOREIGN_QPN + i);
+        try (DatagramSocket liar = new DatagramSocket();
+                DatagramSocket stranger = new DatagramSocket(FOREIGN_QPN, host(FOREIGN_LID));
+                DatagramSocket neighbour = new DatagramSocket(FOREIGN_QPN, host(lid(0)))) {
+            for (int i = 0; i < MANY; i++) {
+                forge(liar, FOREIGN_LID, FOREIGN_QPN + i);
+                forge(liar, lid(0), qpn(0)); // a known one's name
+                forge(stranger, FOREIGN_LID, FOREIGN_QPN);
+                forge(stranger, lid(0), qpn(0));
+                forge(neighbour, lid(0), FOREIGN_QPN);
+                if (i % 20 == 0) { // among them the job's own, in order
+                    sendFrom(0);
+                    sendFrom(1);
+                }
             }
-            assertEquals(before + KEPT + TOO_MANY, lookups(), "each new one is asked for");
-            forge(stranger, FOREIGN_QPN);
-            forge(stranger, FOREIGN_QPN + KEPT - 1);
-            assertEquals(before + KEPT + TOO_MANY, lookups(), "the first ones are remembered");
-            forge(stranger, FOREIGN_QPN + KEPT);
-            forge(stranger, FOREIGN_QPN + KEPT);
-            assertEquals(before + KEPT + TOO_MANY + 2, lookups(), "those beyond the bound are not");
-            assertEquals(KEPT + TOO_MANY + 4, foreign());
+            sendFrom(0);
+            assertEquals(0, foreign(), "none was delivered");
+            assertEquals(5 * MANY, node.counters.of(RECEIVER).refused());
         }
-        sendFrom(1);
-        long known = lookups();
-        sendFrom(1);
-        sendFrom(0);
-        assertEquals(known, lookups(), "the job's own are remembered all the same");
+        assertTrue(lookups() - before <= 1, "only rank 1 was looked up");
+        assertEquals(0, node.counters.of(RECEIVER).tableMisses(), "the agent was asked for no stranger");
     }
 
-    /** A datagram as docs/soft-fabric.md and soft_wire.h describe it, from a queue pair that does not exist. */
-    private void forge(DatagramSocket stranger, int qpn) throws Exception {
-        String[] to = addresses[RECEIVER].split(" ");
-        int lid = Integer.parseInt(to[0]), port = Integer.parseInt(to[1]);
+    /** From the moment when there were very many of them, the kernel drops those that are not from where they say, so that they take no room in the buffer. */
+    @ParameterizedTest
+    @ValueSource(strings = {"1", "0"})
+    void aFloodIsStoppedByTheKernel(String lending) throws Exception {
+        open(lending);
+        try (DatagramSocket liar = new DatagramSocket()) {
+            for (int i = 0; i < 3 * FLOOD; i++) {
+                forge(liar, lid(0), qpn(0));
+                if (i % 100 == 99) {
+                    sendFrom(0);
+                }
+            }
+        }
+        sendFrom(1);
+        long refused = node.counters.of(RECEIVER).refused();
+        assertTrue(refused >= FLOOD && refused <= FLOOD + 100, refused + " were counted before");
+    }
+
+    /** What a process sent before it destroyed its queue pair, or ended, is taken afterwards, too. */
+    @ParameterizedTest
+    @ValueSource(strings = {"1", "0"})
+    void whatWasSentBeforeTheEndArrives(String lending) throws Exception {
+        open(lending);
+        assertEquals("sent 0", clients.get(0).ask("send " + addresses[RECEIVER] + " 1 last"));
+        assertEquals("destroyed 0", clients.get(0).ask("destroy"));
+        expect("last", addresses[0]);
+        assertEquals("sent 0", clients.get(1).ask("send " + addresses[RECEIVER] + " 1 very"));
+        clients.get(1).close();
+        expect("very", addresses[1]);
+    }
+
+    private int lid(int rank) {
+        return Integer.parseInt(addresses[rank].split(" ")[0]);
+    }
+
+    private int qpn(int rank) {
+        return Integer.parseInt(addresses[rank].split(" ")[1]);
+    }
+
+    private static InetAddress host(int lid) throws Exception {
+        return InetAddress.getByAddress(new byte[] {127, 77, (byte) (lid >> 8), (byte) lid});
+    }
+
+    /** A datagram as docs/soft-fabric.md and soft_wire.h describe it, right in everything, that says it is from there. */
+    private void forge(DatagramSocket stranger, int lid, int qpn) throws Exception {
         byte[] text = "forged\0".getBytes(StandardCharsets.US_ASCII);
         ByteBuffer datagram = ByteBuffer.allocate(WIRE_BYTES + text.length);
-        datagram.putInt(WIRE_MAGIC).putInt(port).putInt(QKEY).putInt(qpn).putShort((short) FOREIGN_LID).putShort((short) PKEY);
+        datagram.putInt(WIRE_MAGIC).putInt(qpn(RECEIVER)).putInt(QKEY).putInt(qpn).putShort((short) lid).putShort((short) PKEY);
         datagram.position(WIRE_BYTES);
         datagram.put(text);
-        InetAddress host = InetAddress.getByAddress(new byte[] {127, 77, (byte) (lid >> 8), (byte) lid});
-        stranger.send(new DatagramPacket(datagram.array(), datagram.capacity(), host, port));
-        expect("forged", FOREIGN_LID + " " + qpn);
+        stranger.send(new DatagramPacket(datagram.array(), datagram.capacity(), host(lid(RECEIVER)), qpn(RECEIVER)));
     }
 }

@@ -86,10 +86,10 @@ public final class Job implements AutoCloseable {
             hosts = closers.add(HostAddresses.reserve(facts.layout(), facts.span(), devices(), map, around.machines(), SoftPorts.of(around.environment()),
                     around.environment().getOrDefault("UDCKPT_SOFT_NET", DEFAULT_NET)));
             counters = closers.add(CountersFile.create(runtime.counters(), facts.span()));
-            table = closers.add(TranslationTable.create(runtime.table(), tableCapacity(facts.span().total()), facts.generation()));
+            table = closers.add(TranslationTable.create(runtime.table(), tableCapacity(facts.span().total()), facts.generation(), around.key(), facts.span().isAll()));
             numbers = new RankNumbers(facts.span(), reservedNumbers(), this::isAlive, rank -> renew(rank.number()));
             authority = around.authority().apply(map);
-            control = closers.add(ControlServer.start(runtime.path(), facts.generation(), authority, table, this::hostOf, numbers, connection -> { }));
+            control = closers.add(ControlServer.start(runtime.path(), facts.generation(), authority, table, this::hostOf, numbers, hosts, connection -> { }));
             pmi = closers.add(openPmi(pmiState));
         } catch (IOException | RuntimeException e) {
             closers.close();

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.function.Function;
 import org.udckpt.address.AddressAuthority;
 import org.udckpt.address.AddressMap;
+import org.udckpt.address.DatagramKey;
 
 /**
  * What a job finds around it.
@@ -16,10 +17,12 @@ import org.udckpt.address.AddressMap;
  * @param terminal    whether the user's signals come to this process
  * @param machines    of a job of several agents, where each host of its layout is in this life: equal names are one machine; else none
  * @param authority   who knows the addresses, given those of the job's own processes
+ * @param key         by which the processes know each other's datagrams in this life: the same at all agents
  */
-public record Surroundings(String runtime, Path directory, Map<String, String> environment, boolean terminal, List<String> machines, Function<AddressMap, AddressAuthority> authority) {
+public record Surroundings(String runtime, Path directory, Map<String, String> environment, boolean terminal, List<String> machines, Function<AddressMap, AddressAuthority> authority,
+        DatagramKey key) {
     /** Of a job that has one agent, in its user's terminal. */
     public static Surroundings alone(String job) {
-        return new Surroundings(job, Path.of("").toAbsolutePath(), System.getenv(), true, List.of(), map -> map);
+        return new Surroundings(job, Path.of("").toAbsolutePath(), System.getenv(), true, List.of(), map -> map, DatagramKey.random());
     }
 }

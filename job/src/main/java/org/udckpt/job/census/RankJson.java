@@ -13,7 +13,7 @@ public final class RankJson {
     public static void counters(ObjectNode node, Counters counters) {
         node.put("ud_sends", counters.udSends()).put("ud_rewrites", counters.udRewrites()).put("ud_receives", counters.udReceives())
                 .put("ud_translations", counters.udTranslations()).put("cache_misses", counters.cacheMisses()).put("table_misses", counters.tableMisses())
-                .put("unknown_peers", counters.unknownPeers()).put("ah_created", counters.addressHandles()).put("rc_sends", counters.rcSends());
+                .put("unknown_peers", counters.unknownPeers()).put("ah_created", counters.addressHandles()).put("rc_sends", counters.rcSends()).put("refused", counters.refused());
     }
 
     public static void endpoint(ArrayNode endpoints, Endpoint endpoint) {

@@ -20,7 +20,7 @@ import org.udckpt.address.RankSpan;
 public final class RankRows {
     /** As in {@code status --json}, in the order of {@link Counters}. */
     private static final List<String> COUNTERS = List.of("ud_sends", "ud_rewrites", "ud_receives", "ud_translations", "cache_misses", "table_misses", "unknown_peers", "ah_created",
-            "rc_sends");
+            "rc_sends", "refused");
     private static final Schema SCHEMA = schema();
     /** Processes below a rank have numbers of their own, and a unit of one rank may have many. */
     static final int MOST = 1 << 16;
@@ -74,10 +74,10 @@ public final class RankRows {
     }
 
     private static long[] values(Counters c) {
-        return new long[] {c.udSends(), c.udRewrites(), c.udReceives(), c.udTranslations(), c.cacheMisses(), c.tableMisses(), c.unknownPeers(), c.addressHandles(), c.rcSends()};
+        return new long[] {c.udSends(), c.udRewrites(), c.udReceives(), c.udTranslations(), c.cacheMisses(), c.tableMisses(), c.unknownPeers(), c.addressHandles(), c.rcSends(), c.refused()};
     }
 
     private static Counters counters(long[] c) {
-        return new Counters(c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8]);
+        return new Counters(c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9]);
     }
 }

@@ -34,7 +34,7 @@ final class AgentCommand implements Callable<Integer> {
     @SuppressWarnings("resource") // the process's own standard input, which its ranks go on with
     public Integer call() throws InterruptedException {
         UnitChoice choice = which.unit != null ? new UnitChoice.Said(which.unit) : new UnitChoice.Numbered(which.variable, System.getenv());
-        return NodeAgent.run(new FileInputStream(FileDescriptor.in), choice, common.settings(), (specification, unit, settings, end) ->
-                new UnitLife(Installation.find(settings), specification, unit, settings, end));
+        return NodeAgent.run(new FileInputStream(FileDescriptor.in), choice, common.settings(), (specification, unit, settings, key, end) ->
+                new UnitLife(Installation.find(settings), specification, unit, settings, key, end));
     }
 }

@@ -121,7 +121,7 @@ final class StatusCommand implements Callable<Integer> {
         System.out.printf("  rank %-4d pid %-8d host %-10s sends %d, rewritten %d, over connections %d, misses %d%s%n", rank.path("rank").asInt(), rank.path("pid").asInt(),
                 rank.path("host").asText(), rank.at("/counters/ud_sends").asLong(), rank.at("/counters/ud_rewrites").asLong(),
                 rank.at("/counters/rc_sends").asLong(),
-                rank.at("/counters/table_misses").asLong(), otherName(rank));
+                rank.at("/counters/table_misses").asLong(), refused(rank.path("counters")) + otherName(rank));
         for (JsonNode endpoint : rank.path("endpoints")) {
             System.out.printf("    %s  job sees LID 0x%04x QPN 0x%06x   is LID 0x%04x QPN 0x%06x%n", endpoint.path("transport").asText(), endpoint.at("/virtual/lid").asInt(),
                     endpoint.at("/virtual/qpn").asInt(), endpoint.at("/real/lid").asInt(), endpoint.at("/real/qpn").asInt());
@@ -131,11 +131,17 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
+    /** Nobody need read of it as long as nobody has tried. */
+    private static String refused(JsonNode counters) {
+        long count = counters.path("refused").asLong();
+        return count == 0 ? "" : ", datagrams of strangers " + count;
+    }
+
     /** Of a job on several hosts: where its ranks are, what they have counted together, and each as its unit has told it. */
     private static void printUnits(JsonNode job) {
         JsonNode counters = job.path("counters");
-        System.out.printf("  all ranks: sends %d, rewritten %d, over connections %d, misses %d%n", counters.path("ud_sends").asLong(), counters.path("ud_rewrites").asLong(),
-                counters.path("rc_sends").asLong(), counters.path("table_misses").asLong());
+        System.out.printf("  all ranks: sends %d, rewritten %d, over connections %d, misses %d%s%n", counters.path("ud_sends").asLong(), counters.path("ud_rewrites").asLong(),
+                counters.path("rc_sends").asLong(), counters.path("table_misses").asLong(), refused(counters));
         for (JsonNode unit : job.path("units")) {
             int first = unit.path("first").asInt();
             int count = unit.path("count").asInt();

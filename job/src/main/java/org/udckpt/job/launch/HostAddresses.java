@@ -1,5 +1,6 @@
 package org.udckpt.job.launch;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -12,8 +13,10 @@ import java.util.Map;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.HostAddress;
 import org.udckpt.address.RankSpan;
+import org.udckpt.address.VerbsAddress;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.ud.PortKeeper;
 
 /**
  * The hosts' devices and real addresses for one life of a job.
@@ -25,21 +28,24 @@ import org.udckpt.job.report.Failure;
  * has. A LID is held by binding the host's UDP port 65535, which no QPN uses: so two jobs never share one, whoever runs
  * them, and a crash frees it.
  */
-public final class HostAddresses implements AutoCloseable {
+public final class HostAddresses implements PortKeeper, AutoCloseable {
     private static final int RESERVING_PORT = 65535;
+    private static final String LOOPBACK = "127.";
     /** Numbers for the ports of a host's real devices (virtual_host.c): four devices of four ports. */
     private static final int REAL_PORTS = DeviceChoice.MOST_DEVICES * HostNumbers.PORTS_OF_A_DEVICE;
 
     private final HostLayout layout;
     private final RankSpan span;
     private final DeviceChoice devices;
+    private final String net;
     private final List<HostAddress> hosts = new ArrayList<>();
     private final List<DatagramChannel> reservations = new ArrayList<>();
 
-    private HostAddresses(HostLayout layout, RankSpan span, DeviceChoice devices) {
+    private HostAddresses(HostLayout layout, RankSpan span, DeviceChoice devices, String net) {
         this.layout = layout;
         this.span = span;
         this.devices = devices;
+        this.net = net;
     }
 
     /**
@@ -51,7 +57,7 @@ public final class HostAddresses implements AutoCloseable {
      * @param net the first octets of the hosts' IP addresses, such as 127.77 (UDCKPT_SOFT_NET)
      */
     public static HostAddresses reserve(HostLayout layout, RankSpan span, DeviceChoice devices, AddressMap map, List<String> machines, int ports, String net) {
-        HostAddresses addresses = new HostAddresses(layout, span, devices);
+        HostAddresses addresses = new HostAddresses(layout, span, devices, net);
         if (!devices.soft()) {
             if (machines.isEmpty()) {
                 addresses.numberDevices(map);
@@ -188,6 +194,23 @@ public final class HostAddresses implements AutoCloseable {
     /** Those of the span's hosts, in order. */
     public List<HostAddress> hosts() {
         return List.copyOf(hosts);
+    }
+
+    /** Datagrams of loopback are known by where they come from; those between hosts have tags. Nothing that is sent to it is read. */
+    @Override
+    public Closeable keep(VerbsAddress real) throws IOException {
+        if (!devices.soft() || !net.startsWith(LOOPBACK)) {
+            return () -> { };
+        }
+        DatagramChannel channel = DatagramChannel.open();
+        try {
+            channel.bind(new InetSocketAddress(address(net, real.lid()), real.qpn()));
+            channel.connect(new InetSocketAddress(address(net, real.lid()), RESERVING_PORT));
+            return channel;
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
     }
 
     @Override

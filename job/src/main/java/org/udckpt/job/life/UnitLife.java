@@ -13,6 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import org.udckpt.address.DatagramKey;
 import org.udckpt.address.RankSpan;
 import org.udckpt.image.write.PartOrder;
 import org.udckpt.image.write.WriterOptions;
@@ -58,6 +59,7 @@ public final class UnitLife implements AgentPart, News.Reader {
     private final Unit unit;
     private final int number;
     private final Settings settings;
+    private final DatagramKey key;
     private final IntConsumer endAgent;
     private final ExecutorService work = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("unit-work").factory());
     private final ExecutorService aside = Executors.newVirtualThreadPerTaskExecutor();
@@ -75,12 +77,13 @@ public final class UnitLife implements AgentPart, News.Reader {
     private boolean reviving;
     private Note.Ends endMeanwhile;
 
-    public UnitLife(Installation installation, NodeSpecification specification, int unit, Settings settings, IntConsumer end) {
+    public UnitLife(Installation installation, NodeSpecification specification, int unit, Settings settings, DatagramKey key, IntConsumer end) {
         this.installation = installation;
         this.specification = specification;
         this.number = unit;
         this.unit = specification.job().units().get(unit);
         this.settings = unit == 0 ? settings : settings.flag(Option.FILES, ""); // what all share is saved once; of what their ranks have open all save their own
+        this.key = key;
         this.endAgent = end;
     }
 
@@ -230,7 +233,7 @@ public final class UnitLife implements AgentPart, News.Reader {
 
     private void begin(Beginning how) throws IOException {
         UnitStart begun = how.begin(installation, specification.job(), number, settings, options(), facts(), new Surroundings(runtime(), Path.of(specification.job().directory()),
-                specification.job().environment(), false, machines(), authority::of), this::prepared);
+                specification.job().environment(), false, machines(), authority::of, key), this::prepared);
         start = begun;
         if (ended) {
             begun.end();

@@ -108,5 +108,6 @@ public final class JobMetrics {
         all.add(Family.of("udckpt_cache_misses", "Sends whose address was not in their address handle's cache.").counter(labels, counted.cacheMisses()));
         all.add(Family.of("udckpt_table_misses", "Sends whose address was not in the translation table, so that the agent was asked.").counter(labels, counted.tableMisses()));
         all.add(Family.of("udckpt_unknown_peers", "Sends to addresses that nobody in the job has.").counter(labels, counted.unknownPeers()));
+        all.add(Family.of("udckpt_refused", "Datagrams and packets of the soft fabric that were not taken: not from whom they said, from nobody of the job, or replayed.").counter(labels, counted.refused()));
     }
 }

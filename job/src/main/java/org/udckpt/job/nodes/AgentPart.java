@@ -1,6 +1,7 @@
 package org.udckpt.job.nodes;
 
 import java.util.function.IntConsumer;
+import org.udckpt.address.DatagramKey;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.coordinator.Ranks;
 
@@ -13,9 +14,10 @@ public interface AgentPart extends Ranks, AutoCloseable {
          * @param specification what is to run
          * @param unit          of it, which this agent has
          * @param settings      this host's, with what the lead was given
+         * @param key           by which the processes of all agents know each other's datagrams
          * @param end           ends this agent with an exit code, as when nothing is left to do after {@link Ranks#over}; returns at once
          */
-        AgentPart make(NodeSpecification specification, int unit, Settings settings, IntConsumer end);
+        AgentPart make(NodeSpecification specification, int unit, Settings settings, DatagramKey key, IntConsumer end);
     }
 
     /** The node is made and has heard nothing yet: the time to say who takes part in exchanges and barriers ({@code NodePart.keys ...}). */

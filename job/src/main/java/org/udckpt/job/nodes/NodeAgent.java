@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.arrow.vector.VectorSchemaRoot;
+import org.udckpt.address.DatagramKey;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.coordinator.Budgets;
 import org.udckpt.job.coordinator.NodePart;
@@ -72,7 +73,7 @@ public final class NodeAgent {
 
     private int run(JobCredential credential, int unit, Settings settings, AgentPart.Maker maker) throws InterruptedException {
         NodeLoop loop = new NodeLoop(node, NodeAgent::refuse);
-        try (AgentPart ranks = maker.make(specification, unit, settings, end::complete)) {
+        try (AgentPart ranks = maker.make(specification, unit, settings, DatagramKey.of(credential.token(), specification.job().generation()), end::complete)) {
             Endpoint endpoint = new Endpoint(node, specification.job().nodes(), own, credential, loop, Limits.usual().ofTree(specification.timing().beat()));
             try (endpoint; loop) {
                 NodePart part = new NodePart(node, specification.life(), specification.tree(), specification.timing(), Budgets.USUAL, endpoint, ranks, null, System.nanoTime());

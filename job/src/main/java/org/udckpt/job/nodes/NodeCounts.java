@@ -17,7 +17,7 @@ import org.udckpt.job.report.WriteProgress;
 public record NodeCounts(long checkpoint, int units, WriteProgress write, long ranks, long missing, Counters messages) {
     private static final WriteProgress NOTHING = new WriteProgress(0, 0, 0, 0, 0, 0);
     /** Of who has not said anything yet. */
-    public static final NodeCounts NONE = NodeCounts.idle(0, 0, new Counters(0, 0, 0, 0, 0, 0, 0, 0, 0));
+    public static final NodeCounts NONE = NodeCounts.idle(0, 0, Counters.NONE);
 
     /** Of an agent that writes no part. */
     public static NodeCounts idle(long ranks, long missing, Counters messages) {
@@ -33,7 +33,7 @@ public record NodeCounts(long checkpoint, int units, WriteProgress write, long r
     public Totals.Counts encode() {
         return new Totals.Counts(checkpoint, new long[] {units, write.ranksDone(), write.ranks(), write.bytesDone(), write.bytes(), write.storedBytes()},
                 new long[] {ranks, missing, messages.udSends(), messages.udRewrites(), messages.udReceives(), messages.udTranslations(),
-                    messages.cacheMisses(), messages.tableMisses(), messages.unknownPeers(), messages.addressHandles(), messages.rcSends()});
+                    messages.cacheMisses(), messages.tableMisses(), messages.unknownPeers(), messages.addressHandles(), messages.rcSends(), messages.refused()});
     }
 
     /** What was added up. */
@@ -41,6 +41,6 @@ public record NodeCounts(long checkpoint, int units, WriteProgress write, long r
         long[] w = counts.ofEpoch();
         long[] c = counts.lasting();
         return new NodeCounts(counts.epoch(), (int) w[0], new WriteProgress((int) w[1], (int) w[2], w[3], w[4], w[5], 0), c[0], c[1],
-                new Counters(c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10]));
+                new Counters(c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11]));
     }
 }

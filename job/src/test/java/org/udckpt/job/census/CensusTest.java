@@ -57,7 +57,7 @@ class CensusTest {
     }
 
     private static RankRow rank(int number, int mpiRank, int endpoints) {
-        return new RankRow(number, mpiRank, 100 + number, number % 2 == 0, endpoints, new Counters(1L << 40, 2, 3, 4, 5, 6, 7, 8, 9));
+        return new RankRow(number, mpiRank, 100 + number, number % 2 == 0, endpoints, new Counters(1L << 40, 2, 3, 4, 5, 6, 7, 8, 9, 10));
     }
 
     private static VerbsAddress address(int lid, int qpn) {
@@ -124,7 +124,7 @@ class CensusTest {
         refused("rows, more than 65536", RankRows.table(IntStream.rangeClosed(0, RankRows.MOST).mapToObj(one -> rank(2, 0, 0)).toList(), allocator), true);
         refused("of pid -5", changed(RankRows.table(RANKS, allocator), "pid", -5), true);
         refused("has 3 values, 1 of them missing, for 3 rows", missing(RankRows.table(RANKS, allocator), "pid"), true);
-        refused("of 14 columns, not of rank, transport, virtual_lid,", RankRows.table(RANKS, allocator), false);
+        refused("of 15 columns, not of rank, transport, virtual_lid,", RankRows.table(RANKS, allocator), false);
         refused("rows, more than 2", EndpointRows.table(ENDPOINTS, allocator), false);
         List<Endpoint> two = ENDPOINTS.subList(0, 2);
         refused("of rank 4, and is of", changed(EndpointRows.table(two, allocator), "rank", 4), false);

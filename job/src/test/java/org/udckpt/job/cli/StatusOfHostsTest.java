@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 class StatusOfHostsTest {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final List<String> COUNTERS = List.of("ud_sends", "ud_rewrites", "ud_receives", "ud_translations", "cache_misses", "table_misses", "unknown_peers", "ah_created",
+    private static final List<String> COUNTERS = List.of("ud_sends", "ud_rewrites", "ud_receives", "ud_translations", "cache_misses", "table_misses", "unknown_peers", "ah_created", "refused",
             "rc_sends");
 
     @TempDir

@@ -38,7 +38,7 @@ public final class AnsweringAgent implements AgentPart {
         try {
             UnitChoice choice = arguments[1].equals("--unit") ? new UnitChoice.Said(Integer.parseInt(arguments[2])) : new UnitChoice.Numbered(arguments[2], System.getenv());
             System.exit(NodeAgent.run(new FileInputStream(FileDescriptor.in), choice, Settings.load(),
-                    (specification, unit, settings, end) -> new AnsweringAgent(specification, unit, end)));
+                    (specification, unit, settings, key, end) -> new AnsweringAgent(specification, unit, end)));
         } catch (Failure e) {
             Messages.error(e.getMessage(), e);
             System.exit(e.code().value());

@@ -85,7 +85,7 @@ class RendezvousTest {
     private static CompletableFuture<Integer> agent(byte[] specification, int unit) {
         return CompletableFuture.supplyAsync(() -> {
             try {
-                return NodeAgent.run(new ByteArrayInputStream(specification), new UnitChoice.Said(unit), Settings.load(), (said, own, settings, end) -> new Idle());
+                return NodeAgent.run(new ByteArrayInputStream(specification), new UnitChoice.Said(unit), Settings.load(), (said, own, settings, key, end) -> new Idle());
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }

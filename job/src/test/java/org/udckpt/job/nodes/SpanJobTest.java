@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.address.DatagramKey;
 import org.udckpt.address.RankSpan;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
@@ -54,7 +55,7 @@ class SpanJobTest {
         for (int unit = 0; unit < SPANS.size(); unit++) {
             int of = unit;
             JobFacts facts = new JobFacts("span", directory, Launch.RANKS, LAYOUT, SPANS.get(unit), List.of("bash"), 0, null);
-            Surroundings around = new Surroundings("span" + unit, directory, System.getenv(), true, List.of(), map -> map);
+            Surroundings around = new Surroundings("span" + unit, directory, System.getenv(), true, List.of(), map -> map, DatagramKey.random());
             jobs.add(FirstLife.start(settings, Installation.find(settings), facts, around, List.of("/bin/bash", "-c", BEGIN + script), System.getenv(), job -> {
                 job.onEnd((code, why) -> ended.add(of + " " + code + " " + why));
                 nodes.pmi(of).serve(job.pmi());
