@@ -10,6 +10,7 @@
 
 #include "pmix_launcher.h"
 
+enum { SIZE_MOST = 256 << 20 }; /* of one unit's data, many times what the ranks of a host have for each other */
 enum { KEY_MOST = 64, LENGTH_DIGITS = 8 }; /* a unit's first piece begins with the number of its bytes, in hex as all that follows */
 
 struct fence {
@@ -32,7 +33,7 @@ static void key_of(char *key, int unit, int piece) { snprintf(key, KEY_MOST, "pm
 static void put_all(int unit, const char *data, size_t size) {
   char *value = malloc(pmi1_value_most() + 1), key[KEY_MOST];
   if (!value) die("out of memory");
-  if (size > 0xffffffff) die("the ranks of %s have %zu bytes for the others", layout->own->name, size);
+  if (size > SIZE_MOST) die("the ranks of %s have %zu bytes for the others", layout->own->name, size);
   size_t used = snprintf(value, pmi1_value_most() + 1, "%0*zx", LENGTH_DIGITS, size), at = 0;
   for (int piece = 0; piece == 0 || at < size; piece++, used = 0) {
     for (; at < size && used + 2 <= pmi1_value_most(); at++) used += snprintf(value + used, 3, "%02x", (unsigned char)data[at]);
@@ -66,7 +67,9 @@ static void begin(struct arriving *data, int unit) {
   key_of(key, unit, 0);
   pmi1_get(key, value);
   if (strlen(value) < LENGTH_DIGITS) die("%s has no length", key);
-  data->size = strtoul(memcpy(digits, value, LENGTH_DIGITS), NULL, 16);
+  char *end;
+  data->size = strtoul(memcpy(digits, value, LENGTH_DIGITS), &end, 16);
+  if (end != digits + LENGTH_DIGITS || data->size > SIZE_MOST) die("%s begins with '%.8s', which is no length that a unit's data can have", key, digits);
   data->first = memmove(value, value + LENGTH_DIGITS, strlen(value + LENGTH_DIGITS) + 1);
 }
 

@@ -45,13 +45,15 @@ static inline uint32_t rc_real_key(const struct rc_peer_keys *keys, uint32_t key
 {
     if (!keys)
         return key;
-    for (uint32_t slot = rc_key_slot(key);; slot = (slot + 1) % (1u << UDCKPT_KEYS_BITS)) {
+    /* Each slot once: a peer can write into its file what it likes. */
+    for (uint32_t probes = 0, slot = rc_key_slot(key); probes < 1u << UDCKPT_KEYS_BITS; probes++, slot = (slot + 1) % (1u << UDCKPT_KEYS_BITS)) {
         uint64_t pair = __atomic_load_n(&keys->slots[slot], __ATOMIC_RELAXED);
         if (pair >> 32 == key)
             return (uint32_t)pair;
         if (!pair)
-            return rc_may_be_missing(keys, key) ? rc_ask_key(keys, key) : key; /* of no region: the peer's device refuses it */
+            break;
     }
+    return rc_may_be_missing(keys, key) ? rc_ask_key(keys, key) : key; /* of no region: the peer's device refuses it */
 }
 
 /* This process's own keys, only where the device does not keep them. The file is there before a peer can connect. 0 or an errno. */

@@ -81,7 +81,7 @@ typedef quad loose_quad __attribute__((aligned(4), may_alias));
 static inline void record_rdma(struct rc_request *request, const struct ibv_send_wr *wr)
 {
     quad from = *(const loose_quad *)&wr->wr.rdma;
-    *(loose_quad *)&request->posted.wr.rdma = __builtin_shuffle(from, (quad){0, 1, 2, 2});
+    *(loose_quad *)&request->posted.wr.rdma = __builtin_shufflevector(from, from, 0, 1, 2, 2);
 }
 
 static void record_atomic(struct rc_request *request, const struct ibv_send_wr *wr)

@@ -18,6 +18,7 @@ import org.udckpt.layout.Layout.CountersHeader;
 public final class CountersFile implements AutoCloseable {
     private static final int HEADER_BYTES = 4096;
     private static final long RANK_BYTES = (long) Layout.COUNTER_SLOTS * CounterBlock.SIZE;
+    private static final long BYTES = HEADER_BYTES + Layout.RANKS_MOST * RANK_BYTES;
 
     /**
      * One rank's counters in this life; all are counts of work requests, completions or look-ups since its start.
@@ -55,7 +56,7 @@ public final class CountersFile implements AutoCloseable {
     /** Makes the file, with room for all ranks that there can be; it must not exist. Memory is taken by those that there are. @param span of the agent */
     public static CountersFile create(Path path, RankSpan span) throws IOException {
         Arena arena = Arena.ofShared();
-        MemorySegment memory = SharedFile.create(path, HEADER_BYTES + Layout.RANKS_MOST * RANK_BYTES, arena);
+        MemorySegment memory = SharedFile.create(path, BYTES, arena);
         memory.set(JAVA_INT, CountersHeader.SLOTS, Layout.COUNTER_SLOTS);
         memory.set(JAVA_INT, CountersHeader.FIRST, span.first());
         memory.set(JAVA_INT, CountersHeader.COUNT, span.count());
@@ -65,18 +66,27 @@ public final class CountersFile implements AutoCloseable {
         return new CountersFile(arena, memory, span);
     }
 
+    /** @throws IOException also where it is no such file, or shorter than one */
     public static CountersFile open(Path path) throws IOException {
         Arena arena = Arena.ofShared();
-        MemorySegment memory = SharedFile.open(path, arena);
-        SharedFile.check(path, memory, memory.get(JAVA_LONG, CountersHeader.MAGIC),
-                memory.get(JAVA_LONG, CountersHeader.LAYOUT_HASH), Layout.COUNTERS_MAGIC, Layout.LAYOUT_HASH);
-        return new CountersFile(arena, memory,
-                new RankSpan(memory.get(JAVA_INT, CountersHeader.FIRST), memory.get(JAVA_INT, CountersHeader.COUNT), memory.get(JAVA_INT, CountersHeader.TOTAL)));
+        try {
+            MemorySegment memory = SharedFile.open(path, BYTES, arena);
+            SharedFile.check(path, memory, memory.get(JAVA_LONG, CountersHeader.MAGIC),
+                    memory.get(JAVA_LONG, CountersHeader.LAYOUT_HASH), Layout.COUNTERS_MAGIC, Layout.LAYOUT_HASH);
+            return new CountersFile(arena, memory,
+                    new RankSpan(memory.get(JAVA_INT, CountersHeader.FIRST), memory.get(JAVA_INT, CountersHeader.COUNT), memory.get(JAVA_INT, CountersHeader.TOTAL)));
+        } catch (IOException e) {
+            arena.close();
+            throw e;
+        } catch (IllegalArgumentException e) {
+            arena.close();
+            throw new IOException(path + ": no counters file: " + e.getMessage(), e);
+        }
     }
 
-    /** The places of all ranks that there have been in this life are below this one. */
+    /** The places of all ranks that there have been in this life are below this one. Each process of the job can write here: a number that there cannot be is none. */
     private int places() {
-        return memory.get(JAVA_INT, CountersHeader.PLACES);
+        return Math.clamp(memory.get(JAVA_INT, CountersHeader.PLACES), 0, Layout.RANKS_MOST);
     }
 
     /** A process of this number begins, at zero. @throws IndexOutOfBoundsException if it is another agent's, or there is no room for it */

@@ -49,10 +49,7 @@ public final class KeysFile implements AutoCloseable {
     /** The pairs of a rank of this node, whose process is running: those that are in the file at some moment. Ones of regions that are gone may be among them. */
     public static long[] read(Path file) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment memory = SharedFile.open(file, arena);
-            if (memory.byteSize() < BYTES) {
-                throw new IOException(file + ": it has " + memory.byteSize() + " bytes, and a table of keys has " + BYTES);
-            }
+            MemorySegment memory = SharedFile.open(file, BYTES, arena);
             SharedFile.check(file, memory, memory.get(JAVA_LONG, KeysHeader.MAGIC), memory.get(JAVA_LONG, KeysHeader.LAYOUT_HASH), Layout.KEYS_MAGIC, Layout.LAYOUT_HASH);
             return LongStream.range(0, SLOTS).map(slot -> (long) SLOT.getAcquire(memory, KeysHeader.SIZE + 8 * slot)).filter(pair -> pair != 0 && pair >>> 32 != GONE).toArray();
         }

@@ -22,8 +22,12 @@ final class SharedFile {
         }
     }
 
-    static MemorySegment open(Path path, Arena arena) throws IOException {
+    /** @throws IOException also where it has fewer than {@code least} bytes */
+    static MemorySegment open(Path path, long least, Arena arena) throws IOException {
         try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
+            if (file.size() < least) {
+                throw new IOException(path + ": it has " + file.size() + " bytes, and such a file has " + least);
+            }
             return file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena);
         }
     }

@@ -58,8 +58,7 @@ public final class TranslationTable implements AutoCloseable {
         }
         int slots = Math.toIntExact((capacity * 8L + 4) / 5);
         Arena arena = Arena.ofShared();
-        MemorySegment memory = SharedFile.create(path, Layout.TABLE_HEADER_BYTES + 2L * slots * TableSlot.SIZE
-                + 2L * Layout.TABLE_LIDS * Layout.TABLE_GID_BYTES, arena);
+        MemorySegment memory = SharedFile.create(path, bytes(slots), arena);
         memory.set(JAVA_INT, TableHeader.SLOTS, slots);
         memory.set(JAVA_INT, TableHeader.GENERATION, generation);
         memory.set(JAVA_LONG, TableHeader.EPOCH, 1);
@@ -85,10 +84,23 @@ public final class TranslationTable implements AutoCloseable {
     /** Maps an existing table, for lookups only. */
     public static TranslationTable open(Path path) throws IOException {
         Arena arena = Arena.ofShared();
-        MemorySegment memory = SharedFile.open(path, arena);
-        SharedFile.check(path, memory, (long) LONG.getAcquire(memory, (long) TableHeader.MAGIC),
-                memory.get(JAVA_LONG, TableHeader.LAYOUT_HASH), Layout.TABLE_MAGIC, Layout.LAYOUT_HASH);
-        return new TranslationTable(arena, memory, memory.get(JAVA_INT, TableHeader.SLOTS));
+        try {
+            MemorySegment memory = SharedFile.open(path, Layout.TABLE_HEADER_BYTES, arena);
+            SharedFile.check(path, memory, (long) LONG.getAcquire(memory, (long) TableHeader.MAGIC),
+                    memory.get(JAVA_LONG, TableHeader.LAYOUT_HASH), Layout.TABLE_MAGIC, Layout.LAYOUT_HASH);
+            int slots = memory.get(JAVA_INT, TableHeader.SLOTS);
+            if (slots < 1 || memory.byteSize() < bytes(slots)) {
+                throw new IOException(path + ": it has " + memory.byteSize() + " bytes, and says that it has " + slots + " slots");
+            }
+            return new TranslationTable(arena, memory, slots);
+        } catch (IOException e) {
+            arena.close();
+            throw e;
+        }
+    }
+
+    private static long bytes(int slots) {
+        return Layout.TABLE_HEADER_BYTES + 2L * slots * TableSlot.SIZE + 2L * Layout.TABLE_LIDS * Layout.TABLE_GID_BYTES;
     }
 
     /** Endpoints that it can hold. */

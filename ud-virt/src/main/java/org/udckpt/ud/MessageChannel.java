@@ -4,15 +4,15 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.SocketChannel;
+import java.nio.channels.ByteChannel;
 import org.udckpt.layout.Layout;
 import org.udckpt.layout.Layout.MessageHeader;
 
 /** Whole messages over a stream socket. One reader at a time; any number of writers. */
 final class MessageChannel implements AutoCloseable {
-    private final SocketChannel channel;
+    private final ByteChannel channel;
 
-    MessageChannel(SocketChannel channel) {
+    MessageChannel(ByteChannel channel) {
         this.channel = channel;
     }
 

@@ -105,9 +105,17 @@ final class MessageCodec {
         return address(b, MsgCmBind.LID, MsgCmBind.GID, MsgCmBind.QPN);
     }
 
-    /** @param bytes one whole message, position 0. @throws IOException if it is not one that this build knows */
+    /** @param bytes one whole message, position 0, with its header. @throws IOException if it is not one that this build knows */
     static Message decode(ByteBuffer bytes) throws IOException {
         ByteBuffer b = bytes.order(ByteOrder.LITTLE_ENDIAN);
+        try {
+            return message(b);
+        } catch (IllegalArgumentException e) { // of a record whose values are no LID, QPN, ...
+            throw new IOException("message of type " + b.getInt(MessageHeader.TYPE) + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static Message message(ByteBuffer b) throws IOException {
         long cookie = b.getLong(MessageHeader.COOKIE);
         int type = b.getInt(MessageHeader.TYPE);
         return switch (type) {
@@ -239,6 +247,9 @@ final class MessageCodec {
     }
 
     private static Message quiesced(long cookie, ByteBuffer b) throws IOException {
+        if (b.limit() < MsgQuiesced.SIZE) {
+            throw new IOException("QUIESCED: " + b.limit() + " bytes, fewer than its head has");
+        }
         int descriptors = b.getInt(MsgQuiesced.FD_COUNT);
         int ranges = b.getInt(MsgQuiesced.RANGE_COUNT);
         int start = MsgQuiesced.SIZE + (descriptors * 4 + 7 & ~7);

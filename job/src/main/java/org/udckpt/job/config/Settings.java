@@ -70,6 +70,8 @@ public final class Settings {
             properties.load(reader);
         } catch (IOException e) {
             throw Failure.of("reading settings from " + file, e);
+        } catch (IllegalArgumentException e) { // of Properties
+            throw new Failure(ExitCode.USAGE, "settings in " + file + ": a backslash and 'u' without four hexadecimal digits behind them: write a backslash as two", e);
         }
         for (String key : properties.stringPropertyNames()) {
             Option known = find(key);

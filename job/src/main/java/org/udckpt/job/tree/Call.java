@@ -3,7 +3,7 @@ package org.udckpt.job.tree;
 /**
  * A collective call: from the root to all nodes, each does its work, and what they say comes back as one {@link Tally}.
  *
- * @param id     grows from call to call in a life; a later call ends an earlier one
+ * @param id     from 1, grows from call to call in a life; a later call ends an earlier one
  * @param op     what is to be done, as the nodes' parts understand it, 0..255
  * @param all    whether it fails as soon as one node is lost or failed; else those who live do it
  * @param budget nanoseconds until it has failed for being late
@@ -11,7 +11,7 @@ package org.udckpt.job.tree;
  */
 public record Call(long id, int op, boolean all, long budget, byte[] body) {
     public Call {
-        if (op < 0 || op > 255 || budget <= 0) {
+        if (id < 1 || op < 0 || op > 255 || budget <= 0) {
             throw new IllegalArgumentException("call " + id + ": op " + op + ", budget " + budget + " ns");
         }
     }

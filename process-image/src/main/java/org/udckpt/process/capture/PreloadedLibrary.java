@@ -3,6 +3,7 @@ package org.udckpt.process.capture;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.udckpt.process.trace.ElfSymbols;
 
 /** Where libudckpt.so is in a stopped process, and its symbols. */
@@ -36,13 +37,22 @@ record PreloadedLibrary(TracedProcess process, Mapping first) {
 
     /** The same; -1 when the library has no such symbol. */
     long find(String symbol) {
-        long value = SYMBOLS.computeIfAbsent(symbol + ":" + key(), unused -> ElfSymbols.find(file(), symbol));
+        long value = SYMBOLS.computeIfAbsent(symbol + ":" + key(), unused -> read(() -> ElfSymbols.find(file(), symbol)));
         return value < 0 ? -1 : first.start() + value;
+    }
+
+    /** A program may have mapped any file of that name. */
+    private <T> T read(Supplier<T> reading) {
+        try {
+            return reading.get();
+        } catch (IllegalArgumentException e) {
+            throw process.refuse("it has mapped a file that is called as udckpt's library and is none: " + e.getMessage());
+        }
     }
 
     /** Whether the dynamic linker has done with it: before, its code finds neither its data nor other libraries'. */
     boolean linked() {
-        Optional<long[]> relocated = RELOCATED.computeIfAbsent(key(), unused -> Optional.ofNullable(ElfSymbols.relocated(file())));
+        Optional<long[]> relocated = RELOCATED.computeIfAbsent(key(), unused -> read(() -> Optional.ofNullable(ElfSymbols.relocated(file()))));
         return relocated.isPresent() && has(relocated.get()[0], "r-") // written until then
                 && has(relocated.get()[1], "rw"); // and, before its data are mapped, a page of the file like all others
     }

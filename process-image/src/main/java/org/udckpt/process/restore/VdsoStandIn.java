@@ -38,7 +38,7 @@ final class VdsoStandIn {
         this.region = region;
         this.code = old.clone();
         Map<String, Function> here = ElfSymbols.functions(running, "this kernel's vDSO");
-        Map<String, Function> there = ElfSymbols.functions(old, "the vDSO in the image");
+        Map<String, Function> there = functions(old);
         Map<Long, byte[]> heads = new TreeMap<>();
         there.forEach((name, function) -> {
             functions.merge(function.value(), name, (one, other) -> one.startsWith(PREFIX) ? other : one);
@@ -49,6 +49,14 @@ final class VdsoStandIn {
             }
         });
         refuseUnknown();
+    }
+
+    private Map<String, Function> functions(byte[] old) {
+        try {
+            return ElfSymbols.functions(old, "the vDSO in the image");
+        } catch (IllegalArgumentException e) {
+            throw puppet.unsupported(e.getMessage());
+        }
     }
 
     private static byte[] head(String name, Map<String, Function> here, long runningAt) {

@@ -31,9 +31,21 @@ public final class ElfSymbols {
         }
     }
 
-    /** The same of a file's bytes. @param name of the file, for errors */
+    /**
+     * The same of a file's bytes.
+     *
+     * @param name of the file, for errors
+     * @throws IllegalArgumentException where it is none, or an offset in it leads out of it
+     */
     public static long find(byte[] bytes, String name, String symbol) {
-        Table table = table(bytes, name);
+        try {
+            return find(table(bytes, name), symbol);
+        } catch (IndexOutOfBoundsException e) {
+            throw damaged(name, e);
+        }
+    }
+
+    private static long find(Table table, String symbol) {
         for (int at = table.start; at < table.end; at += SYMBOL_BYTES) {
             if (defined(table, at) && named(table.elf, table.strings + table.elf.getInt(at), symbol)) {
                 return table.elf.getLong(at + 8);
@@ -42,9 +54,25 @@ public final class ElfSymbols {
         return -1;
     }
 
-    /** All functions that an ELF image as it lies in memory (the vDSO) defines, by name. @param name of the image, for errors */
+    private static IllegalArgumentException damaged(String name, IndexOutOfBoundsException cause) {
+        return new IllegalArgumentException(name + " is a damaged ELF file: an offset in it leads out of it", cause);
+    }
+
+    /**
+     * All functions that an ELF image as it lies in memory (the vDSO) defines, by name.
+     *
+     * @param name of the image, for errors
+     * @throws IllegalArgumentException where it is none, or an offset in it leads out of it
+     */
     public static Map<String, Function> functions(byte[] bytes, String name) {
-        Table table = table(bytes, name);
+        try {
+            return functions(table(bytes, name));
+        } catch (IndexOutOfBoundsException e) {
+            throw damaged(name, e);
+        }
+    }
+
+    private static Map<String, Function> functions(Table table) {
         long first = firstAddress(table.elf);
         Map<String, Function> functions = new TreeMap<>();
         for (int at = table.start; at < table.end; at += SYMBOL_BYTES) {
@@ -81,12 +109,20 @@ public final class ElfSymbols {
      */
     public static long[] relocated(Path file) {
         try {
-            byte[] bytes = Files.readAllBytes(file);
-            ByteBuffer elf = table(bytes, file.toString()).elf;
-            int header = header(elf, PT_GNU_RELRO);
-            return header < 0 ? null : new long[] {elf.getLong(header + 16) & -PAGE, elf.getLong(header + 16) + elf.getLong(header + 40) + PAGE - 1 & -PAGE};
+            return relocated(Files.readAllBytes(file), file.toString());
         } catch (IOException failure) {
             throw new UncheckedIOException("cannot read " + file, failure);
+        }
+    }
+
+    /** The same of a file's bytes. @throws IllegalArgumentException as {@link #find(byte[], String, String)} */
+    static long[] relocated(byte[] bytes, String name) {
+        try {
+            ByteBuffer elf = table(bytes, name).elf;
+            int header = header(elf, PT_GNU_RELRO);
+            return header < 0 ? null : new long[] {elf.getLong(header + 16) & -PAGE, elf.getLong(header + 16) + elf.getLong(header + 40) + PAGE - 1 & -PAGE};
+        } catch (IndexOutOfBoundsException e) {
+            throw damaged(name, e);
         }
     }
 
