@@ -13,6 +13,9 @@ slurm_packages="slurmctld slurmd slurm-client munge"
 # For `./udckpt test ssh`, which starts servers of its own.
 ssh_packages="openssh-server openssh-client"
 
+# For `./udckpt test fuzz`: clang with libFuzzer. (Jazzer comes from Maven Central.)
+fuzz_packages="clang libclang-rt-14-dev"
+
 missing_packages() {
     local package
     for package in "$@"; do

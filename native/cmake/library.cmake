@@ -23,7 +23,7 @@ target_compile_options(udckpt PRIVATE $<$<COMPILE_LANGUAGE:C>:-O2 -fno-semantic-
 # In the paths of data each instruction counts: no pairs of members gathered in vector registers, and memory is compared with 0
 # where it is (what GCC 12 makes of that otherwise is a load and a test).
 set_source_files_properties(${ROOT}/ud-virt/src/main/c/virtual_send.c ${ROOT}/ud-virt/src/main/c/virtual_receive.c
-  ${ROOT}/ud-virt/src/main/c/virtual_poll.c ${ROOT}/rc-virt/src/main/c/rc_send.c PROPERTIES COMPILE_OPTIONS "-fno-tree-slp-vectorize;-fno-peephole2")
+  ${ROOT}/ud-virt/src/main/c/virtual_poll.c ${ROOT}/rc-virt/src/main/c/rc_send.c PROPERTIES COMPILE_OPTIONS "$<$<C_COMPILER_ID:GNU>:-fno-tree-slp-vectorize;-fno-peephole2>")
 # What runs in a snapshot: a sanitizer's own state is there that of a process stopped anywhere.
 file(GLOB SNAPSHOT_SOURCES CONFIGURE_DEPENDS ${ROOT}/process-image/src/main/c/snapshot_*.c)
 set_source_files_properties(${SNAPSHOT_SOURCES} PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)

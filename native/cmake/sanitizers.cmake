@@ -7,6 +7,12 @@ if(UDCKPT_SANITIZE)
   add_link_options(-fsanitize=${UDCKPT_SANITIZE})
 endif()
 
+# -DUDCKPT_FUZZ=ON, with clang: the targets of fuzz.cmake, which are told of each branch that is taken.
+option(UDCKPT_FUZZ "fuzz targets, by libFuzzer" OFF)
+if(UDCKPT_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link -Wno-ignored-attributes)
+endif()
+
 # Makes a test program that knows verbs only; in an ordinary build the library is preloaded into it.
 function(link_verbs program)
   if(UDCKPT_SANITIZE)

@@ -44,6 +44,9 @@ public enum SanitizedBuild {
                     "-DJAVA=" + System.getProperty("java.home") + "/bin/java"));
             List<String> build = new ArrayList<>(List.of("cmake", "--build", directory.toString(), "-j2", "--target"));
             build.addAll(TARGETS);
+            if (this == ADDRESS) {
+                build.add("fuzz_targets");
+            }
             run(build);
             built = true;
         }

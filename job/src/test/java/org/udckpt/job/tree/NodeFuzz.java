@@ -1,0 +1,95 @@
+package org.udckpt.job.tree;
+
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import org.udckpt.fuzz.Fuzzes;
+import org.udckpt.job.coordinator.Budgets;
+import org.udckpt.job.coordinator.NodePart;
+import org.udckpt.job.coordinator.Participant;
+import org.udckpt.job.coordinator.Ranks;
+import org.udckpt.job.coordinator.Request;
+import org.udckpt.job.exchange.Exchange;
+import org.udckpt.job.exchange.Fence;
+import org.udckpt.job.exchange.KeyShelf;
+import org.udckpt.job.exchange.News;
+import org.udckpt.job.exchange.Totals;
+
+/**
+ * Messages to a node in the middle of a tree of seven: {@code u8 from, u8 kind, u16 length, bytes}, one after the other. Kind 0: the bytes are
+ * the whole message; 1 to 5: the tree's kinds, with a right head and the next number; 6: so much time passes.
+ */
+@Fuzzes({Message.class, Member.class, NodePart.class, Exchange.class, Fence.class, News.class, Totals.class, KeyShelf.class, Request.class,
+    Participant.class})
+public final class NodeFuzz {
+    private static final int SELF = 1, LIFE = 7, KINDS = 7;
+    private static final Tree TREE = new Tree(7, 2);
+    private static final Timing TIMING = new Timing(1_000_000, 10_000_000, 60_000_000);
+
+    private NodeFuzz() {}
+
+    private static final class Silent implements Exchange.Local, News.Reader, Ranks {
+        @Override
+        public void begin(Request request, long now) {}
+
+        @Override
+        public void over(String why, long inDoubt, long now) {}
+
+        @Override
+        public void begin(long now) {}
+
+        @Override
+        public void answered(int number, long[] absent, long now) {}
+
+        @Override
+        public void refused(String why, long now) {}
+
+        @Override
+        public void fromNode(int node, byte[] note, long now) {}
+
+        @Override
+        public void fromRoot(byte[] note, long now) {}
+    }
+
+    private static NodePart node() {
+        Silent silent = new Silent();
+        NodePart node = new NodePart(SELF, LIFE, TREE, TIMING, Budgets.USUAL, (to, message) -> { }, silent, null, 0);
+        Exchange addresses = node.addresses(new KeyShelf("address"), silent);
+        node.keys(new KeyShelf("PMI key"), silent).complete(0);
+        node.facts(new KeyShelf("fact"), silent).complete(0);
+        node.fence(now -> { });
+        node.news(silent);
+        node.totals(new Totals.Counts(0, new long[2], new long[3]), counts -> { });
+        addresses.ask(new long[] {5, 6}, 0);
+        addresses.complete(0);
+        return node;
+    }
+
+    public static void fuzzerTestOneInput(byte[] input) {
+        ByteBuffer from = ByteBuffer.wrap(input);
+        Map<Integer, Integer> numbers = new HashMap<>();
+        NodePart node = node();
+        long now = 1;
+        while (from.remaining() >= 4) {
+            int sender = Byte.toUnsignedInt(from.get()) % TREE.nodes();
+            int kind = Byte.toUnsignedInt(from.get()) % KINDS;
+            byte[] bytes = new byte[Math.min(Short.toUnsignedInt(from.getShort()), from.remaining())];
+            from.get(bytes);
+            if (kind == KINDS - 1) {
+                now += 1_000_000L * bytes.length;
+                node.member().onTimer(now);
+                continue;
+            }
+            try {
+                node.member().onMessage(sender, kind == 0 ? bytes : message(Message.Kind.values()[kind - 1], sender, numbers, bytes), now);
+            } catch (MalformedMessage e) {
+                // as promised
+            }
+        }
+    }
+
+    private static byte[] message(Message.Kind kind, int sender, Map<Integer, Integer> numbers, byte[] body) {
+        int number = kind == Message.Kind.BEAT_UP || kind == Message.Kind.BEAT_DOWN ? 0 : numbers.merge(sender, 1, Integer::sum);
+        return new Message(kind, LIFE, 0, number, body).encode();
+    }
+}

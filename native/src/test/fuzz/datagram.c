@@ -1,0 +1,88 @@
+/* Datagrams to a UD queue pair, with its qkey and number, as any program that reaches the port can send them: header, payload, and what is posted for it. */
+/* links: libudckpt */
+#include "fuzz_verbs.h"
+#include "soft_wire.h"
+
+enum { QKEY = 0x11111111, MEMORY = 16384, RECEIVES = 8 };
+
+static struct {
+    struct ibv_context *context;
+    struct ibv_pd *pd;
+    struct ibv_cq *cq;
+    struct ibv_mr *mr;
+    struct ibv_qp *qp;
+    uint16_t lid;
+    int peer;
+    uint32_t peer_qpn;
+} own;
+static uint8_t memory[MEMORY];
+
+static void prepare(void)
+{
+    own.context = open_device();
+    own.lid = lid_of(own.context);
+    NEED(own.pd = ibv_alloc_pd(own.context));
+    NEED(own.cq = ibv_create_cq(own.context, 64, NULL, NULL, 0));
+    NEED(own.mr = ibv_reg_mr(own.pd, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE));
+    struct ibv_qp_init_attr init = {.send_cq = own.cq, .recv_cq = own.cq, .qp_type = IBV_QPT_UD, .cap = {1, RECEIVES, 1, 4, 0}};
+    NEED(own.qp = ibv_create_qp(own.pd, &init));
+    own.peer = peer_socket(own.lid, &own.peer_qpn);
+}
+
+static void modify(enum ibv_qp_state state, int mask)
+{
+    struct ibv_qp_attr attr = {.qp_state = state, .port_num = 1, .qkey = QKEY};
+    NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE | mask));
+}
+
+static void anew(void)
+{
+    struct ibv_wc wc[16];
+    modify(IBV_QPS_RESET, 0);
+    while (ibv_poll_cq(own.cq, 16, wc) > 0)
+        ;
+    modify(IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+    modify(IBV_QPS_RTR, 0);
+}
+
+/* Up to four pieces of memory, whose lengths the input says; the last bit: one that is not registered. */
+static void post_receive(struct input *input)
+{
+    struct ibv_sge sge[4];
+    int pieces = take_u8(input) % 5;
+    for (int i = 0; i < pieces; i++) {
+        uint16_t length = take_u16(input);
+        sge[i] = (struct ibv_sge){(uintptr_t)memory + i * 4096u, length % 4097u, own.mr->lkey + (length >> 15 & length >> 14 & length >> 13 & 1)};
+    }
+    struct ibv_recv_wr wr = {.wr_id = 7, .sg_list = sge, .num_sge = pieces}, *bad;
+    ibv_post_recv(own.qp, &wr, &bad);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct input input = {bytes, size};
+    struct ibv_wc wc[16];
+    if (!own.context)
+        prepare();
+    anew();
+    while (input.left) {
+        post_receive(&input);
+        struct {
+            struct soft_wire header;
+            uint8_t payload[SOFT_MTU + 64];
+        } packet;
+        uint16_t length = take_u16(&input) % (sizeof packet.payload + 1);
+        take(&input, &packet.header, sizeof packet.header);
+        packet.header.magic = htonl(SOFT_WIRE_MAGIC);
+        packet.header.destination_qpn = htonl(own.qp->qp_num);
+        packet.header.qkey = htonl(QKEY);
+        if (take_u8(&input) % 4) { /* what a sender says of itself when it does not lie */
+            packet.header.source_qpn = htonl(own.peer_qpn);
+            packet.header.source_lid = htons(own.lid);
+        }
+        take(&input, packet.payload, length < 64 ? length : 64);
+        send_packet(own.peer, own.lid, own.qp->qp_num, &packet, sizeof packet.header + length);
+        ibv_poll_cq(own.cq, 16, wc);
+    }
+    return 0;
+}

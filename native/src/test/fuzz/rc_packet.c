@@ -1,0 +1,127 @@
+/* Packets to a reliable connection from its peer, while it has receives, sends, reads and atomics of its own under way. Each step begins with a byte: 0 a packet,
+ * 1 a receive is posted, 2 a request is posted, 3 the queues are polled. */
+/* links: libudckpt */
+#include "fuzz_verbs.h"
+#include "soft_rc_wire.h"
+#include "soft_wire.h"
+
+enum { MEMORY = 65536, DEPTH = 16 };
+
+static struct {
+    struct ibv_context *context;
+    struct ibv_pd *pd;
+    struct ibv_cq *cq;
+    struct ibv_mr *mr;
+    struct ibv_qp *qp;
+    uint16_t lid;
+    int peer;
+    uint32_t peer_qpn;
+} own;
+static _Alignas(8) uint8_t memory[MEMORY];
+
+static void prepare(void)
+{
+    own.context = open_device();
+    own.lid = lid_of(own.context);
+    NEED(own.pd = ibv_alloc_pd(own.context));
+    NEED(own.cq = ibv_create_cq(own.context, 256, NULL, NULL, 0));
+    NEED(own.mr = ibv_reg_mr(own.pd, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC));
+    struct ibv_qp_init_attr init = {.send_cq = own.cq, .recv_cq = own.cq, .qp_type = IBV_QPT_RC, .cap = {DEPTH, DEPTH, 2, 2, 16}};
+    NEED(own.qp = ibv_create_qp(own.pd, &init));
+    own.peer = peer_socket(own.lid, &own.peer_qpn);
+}
+
+static void poll_all(void)
+{
+    struct ibv_wc wc[16];
+    while (ibv_poll_cq(own.cq, 16, wc) > 0)
+        ;
+}
+
+static void connect_anew(uint8_t access)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+    NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE));
+    poll_all();
+    drop_answers(own.peer);
+    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = access & 15u};
+    NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = own.peer_qpn, .min_rnr_timer = 1, .max_dest_rd_atomic = 4,
+                                .ah_attr = {.dlid = own.lid, .port_num = 1}};
+    NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 1, .rnr_retry = 1, .max_rd_atomic = 4};
+    NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
+}
+
+static struct ibv_sge somewhere(struct input *input)
+{
+    uint16_t offset = take_u16(input), length = take_u16(input) % 8192;
+    if (offset + length > MEMORY)
+        offset = 0;
+    return (struct ibv_sge){(uintptr_t)memory + offset, length, own.mr->lkey};
+}
+
+static void post_receive(struct input *input)
+{
+    struct ibv_sge sge[2] = {somewhere(input), somewhere(input)};
+    struct ibv_recv_wr wr = {.wr_id = 7, .sg_list = sge, .num_sge = 2}, *bad;
+    ibv_post_recv(own.qp, &wr, &bad);
+}
+
+static void post_request(struct input *input)
+{
+    static const enum ibv_wr_opcode opcodes[] = {IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ,
+                                                 IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD};
+    struct ibv_sge sge = somewhere(input);
+    struct ibv_send_wr wr = {.wr_id = 9, .sg_list = &sge, .num_sge = 1, .opcode = opcodes[take_u8(input) % 7], .send_flags = IBV_SEND_SIGNALED}, *bad;
+    if (wr.opcode >= IBV_WR_ATOMIC_CMP_AND_SWP) {
+        sge.length = 8;
+        wr.wr.atomic.remote_addr = (uintptr_t)memory;
+        wr.wr.atomic.rkey = own.mr->rkey;
+    } else {
+        wr.wr.rdma.remote_addr = (uintptr_t)memory;
+        wr.wr.rdma.rkey = own.mr->rkey;
+    }
+    ibv_post_send(own.qp, &wr, &bad);
+}
+
+static void packet(struct input *input)
+{
+    struct {
+        struct soft_rc_wire header;
+        uint8_t payload[SOFT_MTU + 64];
+    } packet;
+    uint16_t length = take_u16(input) % (sizeof packet.payload + 1);
+    uint8_t aim = take_u8(input);
+    take(input, &packet.header.opcode, sizeof packet.header - offsetof(struct soft_rc_wire, opcode));
+    packet.header.magic = htonl(SOFT_RC_MAGIC);
+    packet.header.destination_qpn = htonl(own.qp->qp_num);
+    packet.header.source_qpn = htonl(own.peer_qpn);
+    packet.header.source_lid = htons(own.lid);
+    if (aim & 1) /* else what it says itself */
+        packet.header.psn = htonl(aim >> 4);
+    if (aim & 2) {
+        packet.header.rkey = htonl(own.mr->rkey);
+        packet.header.address = htobe64((uintptr_t)memory + (be64toh(packet.header.address) & 0x1ffff));
+    }
+    take(input, packet.payload, length < 32 ? length : 32);
+    send_packet(own.peer, own.lid, own.qp->qp_num, &packet, sizeof packet.header + length);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct input input = {bytes, size};
+    if (!own.context)
+        prepare();
+    connect_anew(take_u8(&input));
+    while (input.left) {
+        switch (take_u8(&input) % 4) {
+        case 0: packet(&input); break;
+        case 1: post_receive(&input); break;
+        case 2: post_request(&input); break;
+        default: poll_all();
+        }
+    }
+    poll_all();
+    return 0;
+}
