@@ -33,6 +33,7 @@ class FuzzCoverageTest {
             Map.entry("FirstPages", "bytes of memory, which mean nothing here"),
             Map.entry("Folder", "system calls"),
             Map.entry("Gid", "sixteen bytes, whatever they are"),
+            Map.entry("KnownFiles", "files' digests, whatever is in them; ElfNotesFuzz has their notes"),
             Map.entry("LocalInput", "fills a buffer from a file"),
             Map.entry("LostLead", "the lead's own guard says it, in the environment"),
             Map.entry("Mapping", "the kernel's text, in which names are escaped"),
