@@ -145,13 +145,25 @@ public final class NodeWriter implements Closeable {
      * @param name a-z, 0-9 and -, each once; "chunks", "blocks" and "write-latency" are taken
      */
     public synchronized <T> void table(String name, Class<T> type, List<? extends T> rows) throws IOException {
+        byte[] encoded;
+        try {
+            encoded = RecordTable.of(type).encode(rows);
+        } catch (RuntimeException e) {
+            broken = e;
+            throw e;
+        }
+        table(name, encoded);
+    }
+
+    /** The same of a table that was encoded before ({@link RecordTable#encode}). */
+    public synchronized void table(String name, byte[] encoded) throws IOException {
         checkOpen();
         String file = ImageNames.nodeTable(node.index(), name);
         if (!tables.add(name)) {
             throw new IllegalArgumentException("table '" + name + "' was written before, or is the image's own");
         }
         try {
-            files.add(target.table(file, type, rows));
+            files.add(target.table(file, encoded));
         } catch (IOException | RuntimeException e) {
             // Whoever catches this must not be able to commit without the table.
             broken = e;

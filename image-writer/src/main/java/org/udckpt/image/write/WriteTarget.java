@@ -29,7 +29,10 @@ record WriteTarget(Path directory, long id, StorageIo.Session storage, ImageCiph
 
     /** Writes a table and makes its content durable. */
     <T> Manifest.FileEntry table(String file, Class<T> type, List<? extends T> rows) throws IOException {
-        byte[] plain = RecordTable.of(type).encode(rows);
+        return table(file, RecordTable.of(type).encode(rows));
+    }
+
+    Manifest.FileEntry table(String file, byte[] plain) throws IOException {
         byte[] content = cipher == null ? plain : cipher.sealTable(plain);
         SmallFiles.write(storage, directory.resolve(tableName(file)), content);
         return Manifest.FileEntry.table(tableName(file), content.length, HexFormat.of().formatHex(ImageKey.sha256(content)));

@@ -2,7 +2,6 @@ package org.udckpt.job.checkpoint;
 
 import java.util.HashMap;
 import java.util.Map;
-import org.udckpt.process.identity.KnownFiles;
 
 /**
  * What is known of files from one checkpoint of a life to the next. The number of each file's content, by which it is compared with what it was in
@@ -12,13 +11,13 @@ final class FileNumbers {
     private static final int FIRST = 1 << 24; // above those of processes and shared memory
 
     private final Map<String, Integer> numbers = new HashMap<>();
-    private final KnownFiles known = new KnownFiles();
+    private final KnownPrograms programs = new KnownPrograms();
 
     int of(String path) {
         return numbers.computeIfAbsent(path, _ -> FIRST + numbers.size());
     }
 
-    KnownFiles known() {
-        return known;
+    KnownPrograms programs() {
+        return programs;
     }
 }

@@ -14,7 +14,6 @@ import org.udckpt.job.store.RankRow;
 import org.udckpt.job.store.StateTables;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.PhaseTimes;
-import org.udckpt.process.identity.KnownFiles;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.SelfWriting;
@@ -31,12 +30,12 @@ import org.udckpt.process.model.SelfWriting;
 final class NodeImage {
     private final NodeWriter node;
     private final Frozen frozen;
-    private final KnownFiles known;
+    private final KnownPrograms programs;
 
-    private NodeImage(NodeWriter node, Frozen frozen, KnownFiles known) {
+    private NodeImage(NodeWriter node, Frozen frozen, KnownPrograms programs) {
         this.node = node;
         this.frozen = frozen;
-        this.known = known;
+        this.programs = programs;
     }
 
     /**
@@ -59,7 +58,7 @@ final class NodeImage {
         }
         ImageTables.write(node, capture.image(), rows);
         ImageTables.writeRanks(node, ranks);
-        return new NodeImage(node, frozen, files.known());
+        return new NodeImage(node, frozen, files.programs());
     }
 
     /** What the agent of one node of several adds: its own state. */
@@ -69,7 +68,7 @@ final class NodeImage {
 
     /** Returns when all memory is in the stripe files. A {@link org.udckpt.process.files.FileTorn} says that the job has written a file over meanwhile. */
     void finish() throws IOException {
-        ImageTables.writeIdentities(node, frozen.capture().identities(known)); // while others write the memory
+        ImageTables.writeIdentities(node, programs.of(frozen.capture())); // while others write the memory
         node.awaitMemory();
         frozen.capture().verifyFiles();
         node.table("rank-phases", PhaseTimes.class, frozen.capture().times());

@@ -42,6 +42,7 @@ import org.udckpt.process.files.Forecast;
 import org.udckpt.process.files.RollbackRequest;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.process.restore.Relocation;
+import org.udckpt.process.restore.RestoreException;
 import org.udckpt.process.restore.Restorer;
 
 /**
@@ -121,8 +122,9 @@ public final class Planning {
                 OpenNode node = OpenNode.read(reader.nodes().get(number), image.state());
                 moves.add(move(settings, job, number, image.units().get(number), node.state().addresses(), lead));
                 try {
+                    Restorer.checkPrograms(here.of(node.image()), Messages::warn);
                     changes.addAll(changes(settings, location, job.name(), number, node, here, job.image().elsewhere(number, here)));
-                } catch (FilesChanged | LinuxError otherwise) { // here: on the unit's own host it may be as it should
+                } catch (FilesChanged | LinuxError | RestoreException otherwise) { // here: on the unit's own host it may be as it should
                     unseen.add(new RestartPlan.Unseen(number, unit.host(), otherwise.getMessage()));
                 }
             }

@@ -5,6 +5,7 @@ import java.util.List;
 import org.udckpt.address.RankSpan;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.read.NodeReader;
+import org.udckpt.image.table.RecordTable;
 import org.udckpt.image.write.NodeWriter;
 import org.udckpt.process.check.BrokenTable;
 import org.udckpt.process.check.ImageCheck;
@@ -108,11 +109,14 @@ public final class ImageTables {
         }
     }
 
-    /** What its programs and libraries are known by, which takes longer to find out than the rest. */
-    public static void writeIdentities(NodeWriter node, List<FileIdentity> files) throws IOException {
-        if (!files.isEmpty()) {
-            node.table(MAPPED_FILES, FileIdentity.class, files);
-        }
+    /** What its programs and libraries are known by, which takes longer to find out than the rest. @param encoded by {@link #encode} */
+    public static void writeIdentities(NodeWriter node, byte[] encoded) throws IOException {
+        node.table(MAPPED_FILES, encoded);
+    }
+
+    /** The table of what programs and libraries are known by. */
+    public static byte[] encode(List<FileIdentity> files) {
+        return RecordTable.of(FileIdentity.class).encode(files);
     }
 
     /** The files of one node alone; not held against its processes. */

@@ -116,9 +116,15 @@ public final class IdentityReader {
         boolean exchangeable = !file.writers().beside(file.own().text()).nobody();
         return switch (use) {
             case PROGRAM -> !saved.contains(file.path()) || !file.writers().nobody() && !written.contains(file.path());
-            case SHARED -> exchangeable || file.stat().uid() == User.id() && User.id() != 0;
+            case SHARED -> exchangeable || !variable(file);
             case READ -> exchangeable;
         };
+    }
+
+    /** Data of a service that changes while programs have it mapped (sssd, nscd), where the Filesystem Hierarchy Standard has such. */
+    private static boolean variable(FoundFile file) {
+        boolean own = file.stat().uid() == User.id() && User.id() != 0;
+        return !own && (file.path().startsWith("/var/") || file.path().startsWith("/run/"));
     }
 
     /** Its name may have been given to another one since. */

@@ -15,15 +15,24 @@ final class FileObjects {
 
     static long open(Puppet maker, KernelObject.OpenFile file, Handles handles, NamedFiles names) {
         if (file.backing() == 0) {
-            long fd = open(maker, file.path(), file.flags(), file.position(), names);
-            names.verify(file, NamedFiles.stat(maker, fd));
-            return fd;
+            return named(maker, file, names);
         }
         // A second open file description of the same inode, which may have no name (proc(5), /proc/PID/fd).
         // That path is a symbolic link, which O_NOFOLLOW (SQLite, Python's tempfile) would refuse.
         String path = "/proc/self/fd/" + handles.in(maker, file.backing());
         int flags = kept(file.flags()) & ~Syscall.O_NOFOLLOW;
         return at(maker, path, maker.tryCall(Syscall.OPEN, maker.string(path), flags, 0), file.position());
+    }
+
+    /** What was looked at is a file; what has its name now may be a FIFO, for whose other end an open would wait. */
+    private static long named(Puppet maker, KernelObject.OpenFile file, NamedFiles names) {
+        boolean waits = names.verified(file.path()) && (file.flags() & Syscall.O_NONBLOCK) == 0;
+        long fd = at(maker, file.path(), names.tryOpen(maker, file.path(), kept(file.flags()) | (waits ? Syscall.O_NONBLOCK : 0), 0), 0);
+        names.verify(file, NamedFiles.stat(maker, fd));
+        if (waits) {
+            maker.call("clear O_NONBLOCK of " + file.path(), Syscall.FCNTL, fd, 4 /* F_SETFL */, kept(file.flags()));
+        }
+        return at(maker, file.path(), fd, file.position());
     }
 
     /** Takes a lock again that the job held; in the process that is to own it. */

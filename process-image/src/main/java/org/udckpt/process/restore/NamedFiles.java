@@ -131,6 +131,11 @@ final class NamedFiles {
         }
     }
 
+    /** Whether it was looked at before, and has to be what it was then. */
+    boolean verified(String path) {
+        return !elsewhere && verified.holds(path);
+    }
+
     /** File systems without a disk of their own (major number 0) get another number with each mount. */
     private static boolean sameDevice(long one, long other) {
         return one == other || (one >> 8 & 0xfff) == 0 || (other >> 8 & 0xfff) == 0;

@@ -11,7 +11,6 @@ import org.udckpt.linux.FoundFile;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.PathWriters;
 import org.udckpt.linux.Syscall;
-import org.udckpt.linux.User;
 import org.udckpt.linux.Writers;
 import org.udckpt.process.identity.ContentDigest;
 import org.udckpt.process.identity.IdentityReader;
@@ -72,6 +71,11 @@ final class VerifiedFiles implements AutoCloseable {
         return mapped.get(path);
     }
 
+    /** Whether {@link #requireSame} knows what the file has to be. */
+    boolean holds(String path) {
+        return read.containsKey(path);
+    }
+
     /** Whether a file that was opened by its name is the one that was looked at. @throws RestoreException it was exchanged since */
     void requireSame(String path, Files.Stat opened) {
         FoundFile found = read.get(path);
@@ -128,12 +132,12 @@ final class VerifiedFiles implements AutoCloseable {
     /** What is in it is the job's input: of those who could write to the file itself when the job had it open, nothing new has to be feared. */
     private void data(FileIdentity then, FoundFile file) {
         boolean changed = file.stat().size() != then.size() || file.stat().modified() != then.modifiedNs();
-        boolean ofUser = then.use() == Use.SHARED && then.digest() != null && then.uid() == User.id() && User.id() != 0;
+        boolean known = isTheSame(then, file) && file.own().beside(then.ownWriters()).nobody();
         boolean trusted = file.writers().beside(then.ownWriters()).nobody();
         if (!trusted) {
             requireKnownWriters(then, file);
         }
-        if (trusted ? ofUser && !isUntouched(then, file) : !isTheSame(then, file) || !file.own().beside(then.ownWriters()).nobody()) {
+        if (!known && (!trusted || then.use() == Use.SHARED && then.digest() != null)) {
             requireDigest(then, file);
         } else if (changed) {
             warn.accept(name(then) + ", was changed since the checkpoint (" + FileFacts.compare(then, file, null) + "): the job reads on in what it is now");

@@ -150,6 +150,35 @@ class MappedFileAttackTest {
         }
     }
 
+    /** A FIFO would make the job wait for him, and read what he writes. */
+    @Test
+    void aFifoInThePlaceOfItsInput() throws Exception {
+        Path program = OrdinaryUser.program("swap_names", scratch.toRealPath());
+        mode(scratch, "rwxr-xr-x");
+        try (MappedCode job = new MappedCode(scratch, everybodys)) {
+            Path input = everybodys.resolve("input");
+            Path fifo = away.resolve("fifo");
+            assertEquals(0, OrdinaryUser.STRANGER.run("mkfifo", "-m", "666", fifo.toString()));
+            Process swapping = OrdinaryUser.STRANGER.start(program.toString(), "3600", input.toString(), fifo.toString());
+            try (BufferedReader said = new BufferedReader(new InputStreamReader(swapping.getInputStream()))) {
+                assertEquals("ready", said.readLine());
+                Tries.noneWins("a FIFO in the place of a file that is read, during the restart", everybodysTries(), _ -> {
+                    String outcome = outcome(job);
+                    return !outcome.equals("refused") && !outcome.equals("PASS");
+                });
+                swapping.getOutputStream().close();
+                assertTrue(Long.parseLong(said.readLine()) > 0, "nothing was exchanged");
+            } finally {
+                swapping.destroyForcibly().waitFor();
+            }
+            if (!Files.isRegularFile(input)) {
+                Files.delete(input);
+                Files.move(fifo, input);
+            }
+            assertEquals("PASS", job.verdict(), "the attacked job goes on");
+        }
+    }
+
     private static int everybodysTries() {
         return 4; // a restore takes a fifth of a second, and there are a dozen attacks
     }

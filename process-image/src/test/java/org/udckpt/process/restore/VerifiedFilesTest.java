@@ -27,6 +27,7 @@ import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject.MappedFile;
 import org.udckpt.process.model.KernelObject.OpenFile;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.restore.RestoreException.Reason;
@@ -219,6 +220,17 @@ class VerifiedFilesTest {
         contains(refused(Reason.FORBIDDEN, exposed), "no digest");
     }
 
+    @Test
+    void anImageOfAnEarlierVersionGoesBySizeAndTimeAndSaysSo() throws IOException {
+        var stat = org.udckpt.linux.Files.stat(file.toString());
+        MappedFile then = new MappedFile(1, file.toString(), stat.size(), stat.modified());
+        JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(then), List.of(), List.of(), null, null);
+        accepted(image);
+        contains(String.join("\n", warnings), "earlier version", "size and time only");
+        Files.setLastModifiedTime(file, FileTime.fromMillis(1_000_000));
+        contains(assertThrows(RestoreException.class, () -> Restorer.checkPrograms(image, warnings::add)).getMessage(), file.toString(), "another one");
+    }
+
     /** The job would see that it was opened. */
     @Test
     void aFileThatTheJobWatchesIsNotOpened() {
@@ -275,11 +287,37 @@ class VerifiedFilesTest {
         Files.setLastModifiedTime(file, FileTime.fromMillis(1_000_000));
         accepted(image);
         contains(String.join("\n", warnings), file.toString(), "was changed since the checkpoint");
+        Files.delete(file);
+        write(file, "the data of now!");
+        contains(refused(Reason.FILE_CHANGED, image), "SHA-256 ");
+        Files.delete(file);
+        write(file, "the code of then");
+        accepted(image);
         Files.writeString(file, "short");
         contains(refused(Reason.FILE_CHANGED, image), "has 5 bytes; it had 16");
         Files.writeString(file, "the code of then");
         stranger(file);
         refused(Reason.FORBIDDEN, image);
+    }
+
+    /** sssd's caches are other ones on each host. */
+    @Test
+    void dataOfServicesMayBeAnother() throws IOException {
+        Path service = Files.createTempDirectory(Path.of("/var/tmp"), "udckpt-v");
+        try {
+            mode(service, "rwxr-xr-x");
+            file = write(service.resolve("cache"), "the data of then");
+            JobImage image = image(SHARED);
+            assertEquals(null, row(image).digest());
+            Files.delete(file);
+            write(file, "the data of now, elsewhere");
+            accepted(image);
+            stranger(file);
+            refused(Reason.FORBIDDEN, image);
+        } finally {
+            Files.delete(file);
+            Files.delete(service);
+        }
     }
 
     /** It was put back by the restart itself; who could have exchanged it since, is asked. */
