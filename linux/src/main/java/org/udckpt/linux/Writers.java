@@ -1,8 +1,10 @@
 package org.udckpt.linux;
 
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
@@ -60,12 +62,15 @@ public record Writers(Map<String, String> places) {
 
     /** Their names in order, with spaces between; "" for nobody. */
     public String text() {
-        return String.join(" ", new TreeSet<>(places.keySet()));
+        return nobody() ? "" : String.join(" ", new TreeSet<>(places.keySet()));
     }
 
     /** Those who are not in a {@link #text}; where everybody was in it, there are none. */
     public Writers beside(String text) {
-        TreeSet<String> known = new TreeSet<>(List.of(text.split(" ")));
+        if (nobody()) {
+            return NOBODY;
+        }
+        Set<String> known = new HashSet<>(List.of(text.split(" ")));
         if (known.contains(EVERYBODY)) {
             return NOBODY;
         }
