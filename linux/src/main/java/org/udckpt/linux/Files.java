@@ -4,8 +4,12 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
 
 /** Descriptors of this process, by number. Failures are {@link LinuxError}s that name the path. */
 public final class Files {
@@ -74,6 +78,19 @@ public final class Files {
             close(again);
             throw e;
         }
+    }
+
+    /**
+     * A channel of the file of a descriptor, by a second open of it (see {@link #reopen}): it is used when the descriptor is closed, too.
+     *
+     * @throws IOException also where /proc is not the kernel's
+     */
+    public static FileChannel channel(int fd, OpenOption... how) throws IOException {
+        String name = ofDescriptor(fd);
+        if (!stat(name).isSame(stat(fd))) {
+            throw new IOException(name + " is another file than descriptor " + fd + ": /proc is not the kernel's");
+        }
+        return FileChannel.open(Path.of(name), how);
     }
 
     /** The name by which this process can open the file of a descriptor again, whatever has become of its own name. */

@@ -89,15 +89,32 @@ public final class Folder implements AutoCloseable {
      * @throws UntrustedPath when somebody has exchanged it in the same moment
      */
     public Folder makeSub(String name) {
-        makeDirectory(name, 0700);
-        Folder made = sub(name);
+        return makeSub(name, 0700, 0);
+    }
+
+    /** The same, into which others may look as far as the umask lets them. */
+    public Folder makeVisibleSub(String name) {
+        return makeSub(name, 0755, 0055);
+    }
+
+    /** @param optional bits that the umask may take away */
+    private Folder makeSub(String name, int mode, int optional) {
+        makeDirectory(name, mode);
+        int made = (int) LinuxError.check(tryOpen(fd, name, Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_NOFOLLOW, 0, RESOLVE_BENEATH), "open " + below(name));
         try {
-            made.requireOwn();
-            LinuxError.check(Syscall.call(Syscall.FCHMOD, made.fd, 0700), "chmod " + made.path);
-            return made;
-        } catch (RuntimeException | Error e) {
-            made.close();
-            throw e;
+            Files.Stat stat = Files.stat(made);
+            int wanted = stat.mode() & optional | 0700;
+            if (User.isTrusted(stat.uid()) && (stat.mode() & 0777) != wanted) { // by the umask, which may keep even its owner out, or an inherited access control list
+                LinuxError.check(Syscall.call(Syscall.FCHMODAT, AT_FDCWD, Scratch.string(Files.ofDescriptor(made)), wanted), "chmod " + below(name));
+                stat = Files.stat(made);
+            }
+            if (!User.isTrusted(stat.uid()) || (stat.mode() & 0777) != wanted) {
+                throw new UntrustedPath("directory " + below(name) + " belongs to user " + stat.uid() + ", with mode " + Integer.toOctalString(stat.mode() & 07777)
+                        + ": somebody exchanged it when it was made, or its file system has neither owners nor modes; name another directory");
+            }
+            return new Folder(below(name), (int) LinuxError.check(tryOpen(made, ".", 0), "open " + below(name)));
+        } finally {
+            Files.close(made);
         }
     }
 
@@ -182,6 +199,11 @@ public final class Folder implements AutoCloseable {
             LinuxError.check(Syscall.call(Syscall.FCHMOD, file, 0600), "chmod " + below(name));
         }
         return file;
+    }
+
+    /** The same, which others may read as far as the umask lets them. */
+    public int createVisible(String name, int flags) {
+        return (int) LinuxError.check(tryOpen(fd, name, flags | MADE | Syscall.O_NOFOLLOW, 0644, RESOLVE_BENEATH), "make " + below(name));
     }
 
     /**

@@ -31,7 +31,22 @@ public final class LockFile implements AutoCloseable {
      * @throws UntrustedPath when it is no file that only this user (or root) can open
      */
     public static LockFile open(Folder folder, String name) {
-        int fd = openOrMake(folder, name);
+        return checked(folder, name, openOrMake(folder, name));
+    }
+
+    /** The same, without making anything; null where it is not there. */
+    public static LockFile openIfThere(Folder folder, String name) {
+        try {
+            return checked(folder, name, folder.openRegular(name, Syscall.O_RDWR));
+        } catch (LinuxError e) {
+            if (e.errno() == LinuxError.ENOENT) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    private static LockFile checked(Folder folder, String name, int fd) {
         Files.Stat stat = Files.stat(fd);
         if (User.isTrusted(stat.uid()) && (stat.mode() & OTHERS) == 0 && stat.links() <= 1) {
             return new LockFile(folder.below(name), fd);

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.attack.AsUser;
 import org.udckpt.attack.OrdinaryUser;
 
 /** Directories by descriptor: what is done in one stays in it, and who may own the way to it. */
@@ -108,6 +109,46 @@ class FolderTest {
             assertEquals(0040700, folder.stat("sub").mode());
         } finally {
             Syscall.call(Syscall.UMASK, mask);
+        }
+    }
+
+    /** Also for an ordinary user, whom the umask may keep out of his own directory. */
+    @Test
+    void directoriesAreMadeForTheirOwnerWhateverTheMask() throws Exception {
+        OrdinaryUser.requireRoot();
+        OrdinaryUser.OWNER.own(directory);
+        java.nio.file.Files.setPosixFilePermissions(temp, PosixFilePermissions.fromString("rwxr-xr-x"));
+        int mask = (int) Syscall.call(Syscall.UMASK, 0777);
+        try (Folder folder = Folder.open(directory.toString())) {
+            AsUser.call(OrdinaryUser.OWNER.uid(), () -> {
+                folder.makeSub("own").close();
+                folder.makeVisibleSub("hidden").close();
+                Syscall.call(Syscall.UMASK, 0002);
+                folder.makeVisibleSub("visible").close();
+                return null;
+            });
+            assertEquals(0040700, folder.stat("own").mode());
+            assertEquals(0040700, folder.stat("hidden").mode());
+            assertEquals(0040755, folder.stat("visible").mode());
+            assertEquals(OrdinaryUser.OWNER.uid(), folder.stat("own").uid());
+        } finally {
+            Syscall.call(Syscall.UMASK, mask);
+        }
+    }
+
+    @Test
+    void aNewFileGetsItsPlaceWhenItIsWhole() throws IOException {
+        try (Folder folder = Folder.open(directory.toString())) {
+            try (NewFile file = NewFile.beside(folder, "place")) {
+                assertTrue(file.becomes("place"));
+            }
+            try (NewFile file = NewFile.beside(folder, "place")) {
+                assertFalse(file.becomes("place"), "it is taken");
+                file.replaces("place");
+            }
+            NewFile.visibleBeside(folder, "place").close();
+            assertEquals(List.of("place"), folder.names(), "what is given no place goes");
+            assertEquals(0100600, folder.stat("place").mode());
         }
     }
 

@@ -217,13 +217,22 @@ public final class Catalogue {
         // Under the lock that new checkpoints are begun with: one without a lease is then not just being born.
         try (StorageIo.Session io = storage.session(); Closeable _ = io.lock(parent.resolve(ImageNames.LOCK))) {
             for (Entry entry : list(io)) {
-                if (entry.state() == State.INCOMPLETE && !entry.inProgress()) {
-                    removeHeld(entry, io);
+                if (entry.state() == State.INCOMPLETE && !entry.inProgress() && removedUnlessForeign(entry, io)) {
                     removed.add(entry);
                 }
             }
         }
         return removed;
+    }
+
+    /** False: it is somebody else's, who has put it there, and may do as he likes with it. */
+    private boolean removedUnlessForeign(Entry entry, StorageIo io) throws IOException {
+        try {
+            removeHeld(entry, io);
+            return true;
+        } catch (ImageError.Untrusted foreign) {
+            return false;
+        }
     }
 
     /** The highest number that was ever given out here; 0 when none was, or the directory is not there. */

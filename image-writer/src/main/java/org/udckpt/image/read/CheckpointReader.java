@@ -123,6 +123,11 @@ public final class CheckpointReader implements Closeable {
         return image.manifest();
     }
 
+    /** The MAC of its manifest: the name of exactly this checkpoint. */
+    public String mac() {
+        return image.mac();
+    }
+
     /** Where it is. */
     public Path directory() {
         return image.directory();

@@ -20,6 +20,7 @@ import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.manifest.ManifestFile;
 import org.udckpt.image.manifest.ManifestText;
+import org.udckpt.image.manifest.Sealed;
 import org.udckpt.image.storage.SmallFiles;
 import org.udckpt.image.storage.StorageIo;
 import org.udckpt.image.table.RecordTable;
@@ -30,6 +31,7 @@ final class ImageFiles {
     private final ImageKey key;
     private final StorageIo io;
     private final Manifest manifest;
+    private final String mac;
     private final Predicate<String> wanted;
     /** Of the checkpoint that was opened, in those that it is based on, too. */
     private final AtomicReference<Copy> copy;
@@ -39,11 +41,12 @@ final class ImageFiles {
     /** Where else the checkpoint of that manifest may be. */
     private record Copy(Path directory, Manifest manifest) { }
 
-    private ImageFiles(Path directory, ImageKey key, StorageIo io, Manifest manifest, Predicate<String> wanted, AtomicReference<Copy> copy) {
+    private ImageFiles(Path directory, ImageKey key, StorageIo io, Sealed sealed, Predicate<String> wanted, AtomicReference<Copy> copy) {
         this.directory = directory;
         this.key = key;
         this.io = io;
-        this.manifest = manifest;
+        this.mac = sealed.mac();
+        this.manifest = sealed.manifest();
         this.wanted = wanted;
         this.copy = copy;
     }
@@ -56,12 +59,12 @@ final class ImageFiles {
     /** The same, of the lengths of the files of which {@code wanted} says so: others' are looked at when they are read. */
     static ImageFiles open(Path directory, ImageKey key, StorageIo io, Predicate<String> wanted) throws IOException {
         Path absolute = directory.toAbsolutePath().normalize();
-        return new ImageFiles(absolute, key, io, ManifestFile.load(absolute, key, io, wanted).manifest(), wanted, new AtomicReference<>());
+        return new ImageFiles(absolute, key, io, ManifestFile.load(absolute, key, io, wanted), wanted, new AtomicReference<>());
     }
 
     /** A checkpoint that this one is based on, if it is still exactly that; what it is based on itself does not matter. */
     ImageFiles base(Manifest.Base base) throws IOException {
-        return new ImageFiles(directory.resolveSibling(ImageNames.directory(base.id())), key, io, ManifestFile.base(directory, base, key, io, wanted), wanted, copy);
+        return new ImageFiles(directory.resolveSibling(ImageNames.directory(base.id())), key, io, new Sealed(ManifestFile.base(directory, base, key, io, wanted), base.mac()), wanted, copy);
     }
 
     Path directory() {
@@ -70,6 +73,10 @@ final class ImageFiles {
 
     Manifest manifest() {
         return manifest;
+    }
+
+    String mac() {
+        return mac;
     }
 
     StorageIo io() {

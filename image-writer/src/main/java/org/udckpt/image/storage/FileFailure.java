@@ -28,18 +28,19 @@ final class FileFailure {
     }
 
     private static IOException of(Path path, LinuxError error) {
-        IOException failure = switch (error.errno()) {
-            case LinuxError.ENOENT -> new NoSuchFileException(path.toString());
-            case LinuxError.EEXIST -> new FileAlreadyExistsException(path.toString());
-            case LinuxError.EACCES, LinuxError.EPERM -> new AccessDeniedException(path.toString());
-            case LinuxError.ENOTDIR -> new NotDirectoryException(path.toString());
-            case LinuxError.ELOOP -> new ImageError.Corrupt(path, -1, "a symbolic link, or below one, which is not followed: name the directory that it leads to");
-            case ENOTEMPTY -> new DirectoryNotEmptyException(path.toString());
+        return switch (error.errno()) {
+            case LinuxError.ENOENT -> caused(new NoSuchFileException(path.toString()), error);
+            case LinuxError.EEXIST -> caused(new FileAlreadyExistsException(path.toString()), error);
+            case LinuxError.EACCES, LinuxError.EPERM -> caused(new AccessDeniedException(path.toString()), error);
+            case LinuxError.ENOTDIR -> caused(new NotDirectoryException(path.toString()), error);
+            case LinuxError.ELOOP -> new ImageError.Corrupt(path, -1, "a symbolic link, or below one, which is not followed: name the directory that it leads to", error);
+            case ENOTEMPTY -> caused(new DirectoryNotEmptyException(path.toString()), error);
             default -> error.isNoSpace() ? new ImageError.NoSpace(path, -1, error) : new IOException(error.getMessage(), error);
         };
-        if (failure.getCause() == null) {
-            failure.initCause(error);
-        }
+    }
+
+    private static IOException caused(IOException failure, LinuxError cause) {
+        failure.initCause(cause);
         return failure;
     }
 }

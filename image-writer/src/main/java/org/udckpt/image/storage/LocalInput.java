@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.Range;
+import org.udckpt.linux.Files;
 
 /**
  * A file of {@link LocalStorage} that is being read. Large pieces pass the page cache by, where the file system lets them: they are read
@@ -23,9 +24,9 @@ final class LocalInput implements StorageIo.Input {
     /** @param descriptor of the file, which the caller closes */
     LocalInput(Path file, int descriptor) throws IOException {
         this.file = file;
-        this.channel = OpenFile.channel(descriptor, StandardOpenOption.READ);
+        this.channel = Files.channel(descriptor, StandardOpenOption.READ);
         try {
-            this.direct = channel.size() < LARGE ? null : OpenFile.direct(descriptor, StandardOpenOption.READ);
+            this.direct = channel.size() < LARGE ? null : DirectFile.open(descriptor, StandardOpenOption.READ);
         } catch (IOException | RuntimeException e) {
             channel.close();
             throw e;

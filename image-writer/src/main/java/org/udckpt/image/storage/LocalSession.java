@@ -3,7 +3,9 @@ package org.udckpt.image.storage;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
@@ -103,6 +105,22 @@ final class LocalSession implements StorageIo.Session {
     }
 
     @Override
+    public synchronized void makeDirectories(Path directory) throws IOException {
+        if (hasDirectory(directory)) {
+            return;
+        }
+        Path absolute = directory.toAbsolutePath().normalize();
+        makeDirectories(absolute.getParent()); // the root directory is there
+        try {
+            work(absolute, (folder, name) -> open.put(absolute, folder.makeVisibleSub(name)));
+        } catch (FileAlreadyExistsException e) { // somebody made it between the two calls, or it is a link that leads nowhere
+            if (!hasDirectory(directory)) {
+                throw new NotDirectoryException(directory.toString());
+            }
+        }
+    }
+
+    @Override
     public synchronized StorageIo.Kind kind(Path path) throws IOException {
         return work(path, (folder, name) -> {
             Files.Stat stat = folder.stat(name);
@@ -135,9 +153,9 @@ final class LocalSession implements StorageIo.Session {
     }
 
     private static Output output(Path file, int descriptor, boolean direct) throws IOException {
-        FileChannel past = direct ? OpenFile.direct(descriptor, StandardOpenOption.WRITE) : null;
+        FileChannel past = direct ? DirectFile.open(descriptor, StandardOpenOption.WRITE) : null;
         return past != null ? new LocalOutput(file, descriptor, past, true, false)
-                : new LocalOutput(file, descriptor, OpenFile.channel(descriptor, StandardOpenOption.WRITE), false, TmpfsPages.small(descriptor));
+                : new LocalOutput(file, descriptor, Files.channel(descriptor, StandardOpenOption.WRITE), false, TmpfsPages.small(descriptor));
     }
 
     @Override
@@ -178,6 +196,10 @@ final class LocalSession implements StorageIo.Session {
             requireWriter(path, folder);
             Files.Stat stat = folder.stat(name);
             if (stat != null && stat.type() == Files.Stat.DIRECTORY) {
+                Folder held = open.get(path.toAbsolutePath().normalize());
+                if (held != null && !held.stat().isSame(stat)) {
+                    throw new UntrustedPath("directory " + path + " is another one than that which was emptied: somebody exchanged it, and it stays");
+                }
                 folder.removeDirectory(name);
                 forget(path.toAbsolutePath().normalize());
             } else {

@@ -35,6 +35,13 @@ public final class LocalStorage implements StorageIo {
     }
 
     @Override
+    public void makeDirectories(Path directory) throws IOException {
+        try (Session session = session()) {
+            session.makeDirectories(directory);
+        }
+    }
+
+    @Override
     public Kind kind(Path path) throws IOException {
         try (Session session = session()) {
             return session.kind(path);

@@ -39,6 +39,11 @@ public abstract class ReadOnlyView implements StorageIo.Session {
     }
 
     @Override
+    public final void makeDirectories(Path directory) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public final void createDirectory(Path directory) {
         throw new UnsupportedOperationException();
     }

@@ -32,6 +32,9 @@ public interface StorageIo {
     /** Opens a directory for what follows. @return false: it is not there */
     boolean hasDirectory(Path directory) throws IOException;
 
+    /** Makes a directory, and those above it that are not there either, into which others may look; nothing where it is there. */
+    void makeDirectories(Path directory) throws IOException;
+
     /** What is at a path. */
     Kind kind(Path path) throws IOException;
 

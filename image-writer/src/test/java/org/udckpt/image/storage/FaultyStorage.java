@@ -81,6 +81,12 @@ public final class FaultyStorage implements StorageIo.Session {
     }
 
     @Override
+    public void makeDirectories(Path directory) throws IOException {
+        enter("make directories " + directory.getFileName(), false);
+        real.makeDirectories(directory);
+    }
+
+    @Override
     public Kind kind(Path path) throws IOException {
         enter("look at " + path.getFileName(), false);
         return real.kind(path);

@@ -83,6 +83,11 @@ class BackPressureTest {
         }
 
         @Override
+        public void makeDirectories(Path directory) throws IOException {
+            REAL.makeDirectories(directory);
+        }
+
+        @Override
         public Kind kind(Path path) throws IOException {
             return REAL.kind(path);
         }
