@@ -1,7 +1,6 @@
 package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -11,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.udckpt.image.Manifest;
-import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.write.Phase;
 import org.udckpt.image.write.StopTimes;
 import org.udckpt.image.write.WriterOptions;
@@ -26,7 +24,6 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.store.Damage;
-import org.udckpt.job.store.Keys;
 import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.HotFiles;
@@ -242,12 +239,10 @@ public final class Checkpointer implements Checkpoints, AutoCloseable {
 
     /** What earlier agents of this job left half written. */
     private void cleanOnce() throws IOException {
-        if (cleaned || !Files.isDirectory(job.imageDirectory())) {
-            return;
+        if (!cleaned) {
+            ImageChain.clean(job.settings(), job.imageDirectory());
+            cleaned = true;
         }
-        cleaned = true;
-        List<Catalogue.Entry> removed = new Catalogue(job.imageDirectory(), Keys.user(job.settings())).clean();
-        removed.forEach(entry -> Messages.info("removed " + entry.name() + ", whose writer had died"));
     }
 
     /** Waits for the image that is being written: the job may be over, its last checkpoint is not. */

@@ -1,20 +1,21 @@
 package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.udckpt.image.ImageError;
+import org.udckpt.image.catalogue.Catalogue;
+import org.udckpt.image.storage.StorageIo;
 import org.udckpt.image.write.CheckpointWriter;
 import org.udckpt.image.write.History;
 import org.udckpt.image.write.WriteMeter;
 import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.config.Settings;
-import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.Damage;
 import org.udckpt.job.store.FormSettings;
+import org.udckpt.job.store.ImageTrust;
+import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.Tiers;
 
 /**
@@ -43,12 +44,20 @@ final class ImageChain {
         this.damage = damage;
     }
 
+    /** Removes what earlier agents of a job left half written. */
+    static void clean(Settings settings, Path directory) throws IOException {
+        StorageIo storage = ImageTrust.storage(settings);
+        if (storage.hasDirectory(directory)) {
+            new Catalogue(directory, Keys.user(settings), storage).clean().forEach(entry -> Messages.info("removed " + entry.name() + ", whose writer had died"));
+        }
+    }
+
     /** Begins the next one, which {@code meter} counts: makes its directory, so that what is wrong with it is known before the job is stopped. */
     CheckpointWriter begin(WriteMeter meter) {
         WriterOptions metered = options.withMeter(meter);
         try {
             if (Tiers.of(settings).filter(Tiers::local).isEmpty()) { // else it is a disk that each host has, or that is missing
-                Files.createDirectories(directory.getParent());
+                options.storage().makeDirectories(directory.getParent());
             }
             beforeNumber.run();
             if (sinceFull >= FormSettings.fullEvery(settings)) {
@@ -64,8 +73,6 @@ final class ImageChain {
             }
             sinceFull = 0;
             return CheckpointWriter.create(directory, metered);
-        } catch (FileAlreadyExistsException e) { // createDirectories says it of what is none
-            throw new Failure(ExitCode.IO, "beginning a checkpoint in " + directory + ": not a directory: " + e.getFile() + "; move it away", e);
         } catch (IOException e) {
             throw Failure.of("beginning a checkpoint in " + directory, e);
         }

@@ -2,7 +2,6 @@ package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -15,7 +14,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.udckpt.image.Manifest;
-import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.manifest.PartReport;
 import org.udckpt.image.write.CheckpointWriter;
 import org.udckpt.image.write.PartOrder;
@@ -33,7 +31,6 @@ import org.udckpt.job.report.Messages;
 import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.store.CallRow;
 import org.udckpt.job.store.ImageOptions;
-import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.StopTimesRow;
 
 /**
@@ -204,10 +201,10 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
 
     /** What earlier leads of this job left half written. */
     private void cleanOnce() throws IOException {
-        if (!cleaned && Files.isDirectory(keeping.directory())) {
-            new Catalogue(keeping.directory(), Keys.user(settings)).clean().forEach(entry -> Messages.info("removed " + entry.name() + ", whose writer had died"));
+        if (!cleaned) {
+            ImageChain.clean(settings, keeping.directory());
+            cleaned = true;
         }
-        cleaned = true;
     }
 
     private Failure failure(Failure cause) {

@@ -9,6 +9,7 @@ import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.Damage;
+import org.udckpt.job.store.ImageTrust;
 import org.udckpt.job.store.Keys;
 
 /** What becomes of a job's older checkpoints, where all are in one directory: the newest {@code keep} stay. */
@@ -38,7 +39,7 @@ public final class Pruning implements Runnable {
         }
         try {
             ImageKey key = Keys.user(settings);
-            new Catalogue(directory, key).prune(keep, own, newest -> damage.readWhole(newest.directory(), key));
+            new Catalogue(directory, key, ImageTrust.storage(settings)).prune(keep, own, newest -> damage.readWhole(newest.directory(), key));
         } catch (IOException | RuntimeException e) {
             Messages.error("old checkpoints stay: " + e.getMessage(), e);
         }

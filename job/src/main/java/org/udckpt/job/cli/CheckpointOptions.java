@@ -23,6 +23,10 @@ final class CheckpointOptions {
             description = "write checkpoints to fast, and copy them to slow while the job runs; in place of --dir")
     private String tiers;
 
+    @picocli.CommandLine.Option(names = "--shared-dir",
+            description = "allow directories of checkpoints that others of a group can write to: they can remove checkpoints and hold up new ones, but neither read nor change them")
+    private boolean sharedDir;
+
     @picocli.CommandLine.Option(names = "--keep-fast", paramLabel = "K", description = "keep the newest K checkpoints on fast once they are on slow; default: 1")
     private String keepFast;
 
@@ -88,7 +92,7 @@ final class CheckpointOptions {
     /** Lays those that were given over the settings. */
     Settings over(Settings settings) {
         return settings.flag(Option.INTERVAL, interval).flag(Option.MTBF, mtbf).flag(Option.KEEP, keep)
-                .flag(Option.TIERS, tiers).flag(Option.KEEP_FAST, keepFast)
+                .flag(Option.TIERS, tiers).flag(Option.SHARED_DIR, sharedDir ? "true" : null).flag(Option.KEEP_FAST, keepFast)
                 .flag(Option.MAX_RATE, maxRate).flag(Option.IO_IDLE, ioIdle ? "true" : null).flag(Option.BUFFER, buffer)
                 .flag(Option.FULL_EVERY, fullEvery).flag(Option.COMPRESS, compress).flag(Option.INTEGRITY, integrity).flag(Option.ENCRYPT, encrypt).flag(Option.OUTSIDE, outside)
                 .flag(Option.RESTART_ON_FAILURE, restartOnFailure == null ? null : restartOnFailure.toString())

@@ -117,8 +117,8 @@ final class NewJobOptions {
         MetricsOutputs.check(settings);
         String jobName = name != null ? name : otherName != null ? otherName : JobNames.fresh(program);
         Path images = FirstLife.imageDirectory(settings, jobName);
-        Tiers.of(settings).ifPresent(tiers -> ImageRoom.check(tiers.slow().path(), true));
-        ImageRoom.check(images, !settings.text(Option.TIERS).isEmpty() || !settings.text(Option.DIR).isEmpty() || !(Interval.of(settings) instanceof Interval.Never));
+        Tiers.of(settings).ifPresent(tiers -> ImageRoom.check(settings, tiers.slow().path(), true));
+        ImageRoom.check(settings, images, !settings.text(Option.TIERS).isEmpty() || !settings.text(Option.DIR).isEmpty() || !(Interval.of(settings) instanceof Interval.Never));
         Installation installation = Installation.find(settings);
         Keys.writer(settings); // made now, if it never was: a job must not run for days before it proves to be impossible
         if (launch == Launch.PMIX) {

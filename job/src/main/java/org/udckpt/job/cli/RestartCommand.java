@@ -35,6 +35,7 @@ import org.udckpt.job.report.Messages;
 import org.udckpt.job.slurm.SlurmNodes;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageOptions;
+import org.udckpt.job.store.ImageTrust;
 import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.Tiers;
 import org.udckpt.process.restore.Relocation;
@@ -117,6 +118,8 @@ final class RestartCommand implements Callable<Integer> {
         if (checkpoints.tiers() == null && Tiers.of(settings).filter(tiers -> tiers.has(location.parent())).isEmpty()) {
             settings.flag(Option.TIERS, ""); // the site's, and the job was not there
         }
+        ImageTrust.check(settings, location.parent());
+        Tiers.of(settings).ifPresent(tiers -> ImageTrust.check(settings, tiers.slow().path()));
         Installation installation = Installation.find(settings);
         Optional<HostLayout> room = slurm.map(nodes -> Spares.aside(settings, nodes.tasks()));
         if (several.isPresent()) {

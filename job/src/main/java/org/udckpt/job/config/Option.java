@@ -6,6 +6,7 @@ import java.util.Locale;
 public enum Option {
     RUNTIME("runtime", "", "directory for sockets and shared memory of running jobs; empty: /dev/shm/udckpt-UID"),
     DIR("dir", "", "where checkpoints go; empty: ./NAME.ckpt"),
+    SHARED_DIR("shared-dir", "false", "checkpoints may be in a directory that others of a group can write to, who can then remove them, but neither read nor change them: true or false"),
     INTERVAL("interval", "0", "time between checkpoints taken by itself, e.g. 30s, 10m; auto: from their cost and mtbf; 0: none"),
     MTBF("mtbf", "0", "mean time between failures of the whole job, e.g. 12h; alone it means interval auto; 0: not known"),
     KEEP("keep", "0", "how many complete checkpoints of the job to keep; 0: all"),

@@ -1,7 +1,5 @@
 package org.udckpt.job.life;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,58 +8,106 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.Tiers;
-import org.udckpt.linux.DirectoryLock;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.LockFile;
+import org.udckpt.linux.Trust;
 
 /**
  * That no other restart of a directory's checkpoints changes the job's files at the same time: each would put aside what the other has just put
  * back. It ends when the job runs, or has failed to. Of a job with tiers, the slow one's is what its restarts on all nodes have in common.
  */
 final class OneRestart implements AutoCloseable {
-    private final List<DirectoryLock> locks = new ArrayList<>();
+    /** In the directory of checkpoints: a lock on the directory itself would be for everybody who can read it to hold. */
+    private static final String NAME = "restart.lock";
+    private static final int EROFS = 30;
 
-    private OneRestart() {}
+    private final List<LockFile> locks = new ArrayList<>();
+
+    private final boolean makes;
+
+    private OneRestart(boolean makes) {
+        this.makes = makes;
+    }
 
     /** @throws Failure 75: there is another one */
     static OneRestart of(Path checkpoints, Optional<Tiers> tiers) {
-        OneRestart alone = new OneRestart();
+        return new OneRestart(true).taken(checkpoints, tiers);
+    }
+
+    /** The same for who changes nothing, and so leaves no file either where none is yet. */
+    static OneRestart look(Path checkpoints, Optional<Tiers> tiers) {
+        return new OneRestart(false).taken(checkpoints, tiers);
+    }
+
+    private OneRestart taken(Path checkpoints, Optional<Tiers> tiers) {
         try {
-            alone.lock(checkpoints, true);
-            Optional<Path> slow = tiers.map(both -> both.slow().path()).filter(Files::isDirectory);
-            if (slow.isPresent() && !Files.isSameFile(slow.get(), checkpoints)) {
-                alone.lock(slow.get(), false);
+            try (Folder own = Folder.reach(checkpoints.toString(), Trust.ANY)) {
+                lock(own);
+                if (tiers.isPresent()) {
+                    lockSlow(tiers.get().slow().path(), own.stat());
+                }
             }
-            return alone;
-        } catch (IOException | RuntimeException e) {
-            alone.close();
+            return this;
+        } catch (RuntimeException e) {
+            close();
             throw Failure.of("locking " + checkpoints, e);
+        }
+    }
+
+    private void lockSlow(Path slow, Files.Stat own) {
+        try (Folder folder = Folder.reach(slow.toString(), Trust.ANY)) {
+            if (!folder.stat().isSame(own)) {
+                lock(folder);
+            }
+        } catch (LinuxError e) {
+            if (e.errno() != LinuxError.ENOENT && e.errno() != LinuxError.ENOTDIR) {
+                warn(e);
+            }
         }
     }
 
     /** Another process has made sure of it. */
     static OneRestart elsewhere() {
-        return new OneRestart();
+        return new OneRestart(false);
     }
 
-    /** @param read the restart reads from there, and fails where it may not */
-    private void lock(Path checkpoints, boolean read) {
+    private void lock(Folder folder) {
+        LockFile file;
         try {
-            DirectoryLock lock = DirectoryLock.tryTake(checkpoints.toString());
-            if (lock == null) {
-                throw new Failure(ExitCode.BUSY, "another restart from " + checkpoints + " is putting back the job's files; wait until its job runs or it has failed, and try again");
-            }
-            locks.add(lock);
+            file = makes ? LockFile.open(folder, NAME) : LockFile.openIfThere(folder, NAME);
         } catch (LinuxError e) {
-            if (read && (e.errno() == LinuxError.ENOENT || e.errno() == LinuxError.EACCES)) {
+            if (e.errno() != LinuxError.EACCES && e.errno() != EROFS) {
                 throw e;
             }
-            Messages.warn(e.getMessage() + ": restart only one job from there at a time");
+            warn(e); // an archive, to be read only
+            return;
         }
+        if (file == null) {
+            return; // no restart has been made from there
+        }
+        locks.add(file);
+        boolean taken;
+        try {
+            taken = file.tryLock();
+        } catch (LinuxError e) { // ENOLCK and the like, of file systems that lock nothing (NFS)
+            warn(e);
+            return;
+        }
+        if (!taken) {
+            throw new Failure(ExitCode.BUSY, "another restart from " + folder.path() + " is putting back the job's files (" + file.holder()
+                    + "); wait until its job runs or it has failed, and try again");
+        }
+    }
+
+    private static void warn(LinuxError e) {
+        Messages.warn(e.getMessage() + ": restart only one job from there at a time");
     }
 
     @Override
     public void close() {
-        locks.forEach(DirectoryLock::close);
+        locks.forEach(LockFile::close);
         locks.clear();
     }
 }

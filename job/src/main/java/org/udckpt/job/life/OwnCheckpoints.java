@@ -1,13 +1,13 @@
 package org.udckpt.job.life;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiPredicate;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.store.ImageLocation;
@@ -57,11 +57,19 @@ final class OwnCheckpoints {
         return List.of(labels.getOrDefault(Draining.JOB, ""), labels.getOrDefault("program", ""));
     }
 
+    private boolean hasDirectory() {
+        try {
+            return LocalStorage.INSTANCE.hasDirectory(directory);
+        } catch (IOException e) {
+            throw Failure.of("looking for checkpoints in " + directory, e);
+        }
+    }
+
     private static long latest(Settings settings, Path directory) {
         try {
             long latest = 0;
             for (Path path : Tiers.of(settings).map(tiers -> List.of(tiers.fast().path(), tiers.slow().path())).orElse(List.of(directory))) {
-                latest = Files.isDirectory(path) ? Math.max(latest, new Catalogue(path, Keys.user(settings)).latest()) : latest;
+                latest = Math.max(latest, new Catalogue(path, Keys.user(settings)).latest()); // 0 where there is none
             }
             return latest;
         } catch (IOException e) {
@@ -73,7 +81,7 @@ final class OwnCheckpoints {
     List<ImageLocation> complete(String job) {
         ImageKey key = Keys.user(settings);
         return Tiers.of(settings).map(tiers -> ImageLocation.list(tiers, key).stream().flatMap(entry -> entry.complete().stream()).map(place -> ImageLocation.in(tiers, place)).toList())
-                .orElseGet(() -> Files.isDirectory(directory) ? ImageLocation.all(directory.toString(), key) : List.of()).stream()
+                .orElseGet(() -> hasDirectory() ? ImageLocation.all(directory.toString(), key) : List.of()).stream()
                 .filter(location -> location.entry().state() == Catalogue.State.COMPLETE && !location.entry().onHosts() && own.test(location.entry(), job)).toList();
     }
 }

@@ -61,7 +61,7 @@ public final class Planning {
      * @throws Failure as the restart would
      */
     public static RestartPlan alone(Settings settings, ImageLocation location, String name, HostLayout wanted, Relocation moved) {
-        try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.of(location.parent(), Tiers.of(settings))) {
+        try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.look(location.parent(), Tiers.of(settings))) {
             OpenNode node = OpenNode.read(Restart.onlyNode(reader), StateTables.readJob(reader));
             Restart.checkMachine(reader);
             JobState state = StateTables.readJob(reader);
@@ -107,7 +107,7 @@ public final class Planning {
      * @throws Failure as the restart would, of what can be known here
      */
     public static RestartPlan several(Settings settings, NodesRequest nodes, ImageLocation location, String name, Placer place, Relocation moved) {
-        try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.of(location.parent(), Tiers.of(settings))) {
+        try (CheckpointReader reader = location.open(Keys.user(settings)); OneRestart _ = OneRestart.look(location.parent(), Tiers.of(settings))) {
             SeveralImage image = SeveralImage.read(location, reader);
             Restart.checkMachine(reader);
             NodeJob job = image.next(nodes.fanOut(), name, place, moved);

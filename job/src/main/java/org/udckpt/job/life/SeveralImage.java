@@ -59,7 +59,7 @@ record SeveralImage(ImageLocation location, CheckpointReader reader, JobState st
         List<Unit> placed = place.place(units, ties());
         NodeJob job = new NodeJob(name == null ? state.row().name() : name, state.row().generation() + 1, Launch.ofLabels(reader.manifest().labels()), placed, fanOut, "/",
                 state.row().words(), RawText.environment(),
-                new NodeJob.Image(location.entry().directory().toString(), location.entry().id(), SharedFiles.owners(reader.nodes(), placed, moved), moved));
+                new NodeJob.Image(location.entry().directory().toString(), location.entry().id(), reader.mac(), SharedFiles.owners(reader.nodes(), placed, moved), moved));
         requireNames(job);
         return job;
     }

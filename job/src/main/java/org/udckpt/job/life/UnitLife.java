@@ -45,6 +45,7 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.runtime.RuntimeDirectory;
 import org.udckpt.job.store.ImageOptions;
+import org.udckpt.job.store.ImageTrust;
 import org.udckpt.job.tree.MalformedMessage;
 
 /**
@@ -93,6 +94,7 @@ public final class UnitLife implements AgentPart, News.Reader {
         news = handle.part().news(this);
         totals = handle.part().totals(NodeCounts.NONE.encode(), _ -> { });
         RuntimeDirectory.makeBase(settings);
+        Draining.parts(settings, specification.job().name()).ifPresent(own -> ImageTrust.check(settings, own.directory()));
         authority = new NodeAuthority(handle, specification.job(), facts().span(), RuntimeDirectory.base(settings).resolve(runtime() + ".shelf"));
         pmi = new NodePmi(handle);
         parts = new UnitParts(number, lookedAfter(), unit.host(), this::options, note -> node.thread().execute(now -> news.toRoot(note.encode(), false, now)));

@@ -13,7 +13,6 @@ import org.udckpt.image.ImageNames;
 import org.udckpt.image.catalogue.PartCopy;
 import org.udckpt.image.directory.PartDirectory;
 import org.udckpt.image.storage.BackgroundThread;
-import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.nodes.Note;
 import org.udckpt.job.report.Failure;
@@ -62,7 +61,7 @@ final class UnitParts implements AutoCloseable {
             if (own.courtesy().background()) {
                 BackgroundThread.become();
             }
-            new PartCopy(asked.parts(), Path.of(asked.copy()), own.key(), own.courtesy().rate(), () -> round != asked.round()).run(unit);
+            new PartCopy(asked.parts(), Path.of(asked.copy()), own.key(), own.courtesy().rate(), () -> round != asked.round(), own.storage()).run(unit);
             return "";
         } catch (CancellationException e) {
             return "given up";
@@ -82,9 +81,9 @@ final class UnitParts implements AutoCloseable {
     void stay(Note.Stay asked) {
         work.submit(() -> {
             try {
-                PartDirectory.keep(asked.parts(), unit, asked.newest(), asked.checkpoints(), LocalStorage.INSTANCE);
+                PartDirectory.keep(asked.parts(), unit, asked.newest(), asked.checkpoints(), options.get().storage());
                 if (!here.isEmpty()) {
-                    PartDirectory.keepOfMoved(asked.parts(), here, asked.newest(), asked.checkpoints(), LocalStorage.INSTANCE);
+                    PartDirectory.keepOfMoved(asked.parts(), here, asked.newest(), asked.checkpoints(), options.get().storage());
                 }
             } catch (IOException | RuntimeException e) {
                 Messages.warn("host " + host + ": old parts of checkpoints stay in " + asked.parts().directory() + ": " + e.getMessage());

@@ -1,13 +1,13 @@
 package org.udckpt.job.life;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.udckpt.image.manifest.HostParts;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.image.read.NodeReader;
+import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
@@ -16,6 +16,7 @@ import org.udckpt.job.checkpoint.UnitCheckpoints;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.nodes.NodeJob;
+import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.Keys;
@@ -81,19 +82,27 @@ final class UnitStart implements AutoCloseable {
     /** From this host's own part, where it still has that. */
     private static NodeReader open(NodeJob.Image image, int number, Settings settings) {
         try {
-            CheckpointReader reader = CheckpointReader.openNode(Path.of(image.directory()), Keys.user(settings), number);
-            Optional<HostParts> own = Draining.parts(settings, reader.manifest().labels().getOrDefault(Draining.JOB, ""))
-                    .filter(parts -> Files.isDirectory(parts.part(number, image.number())));
-            if (own.isPresent()) {
+            CheckpointReader reader = same(image, CheckpointReader.openNode(Path.of(image.directory()), Keys.user(settings), number));
+            Optional<HostParts> own = Draining.parts(settings, reader.manifest().labels().getOrDefault(Draining.JOB, ""));
+            if (own.isPresent() && LocalStorage.INSTANCE.hasDirectory(own.get().part(number, image.number()))) {
                 reader.close();
-                reader = CheckpointReader.openNode(Path.of(image.directory()), Keys.user(settings), own.get(), number,
-                        part -> Messages.warn(part + " is of another checkpoint that had this number: what is in " + image.directory() + " is read"));
+                reader = same(image, CheckpointReader.openNode(Path.of(image.directory()), Keys.user(settings), own.get(), number,
+                        part -> Messages.warn(part + " is of another checkpoint that had this number: what is in " + image.directory() + " is read")));
             }
             Tiers.of(settings).flatMap(tiers -> tiers.other(Path.of(image.directory()))).ifPresent(reader::copied);
             return reader.naming(MemoryOwners::of).node(number); // which is closed with the job
         } catch (IOException e) {
             throw Failure.of("opening unit " + number + " of " + image.directory(), e);
         }
+    }
+
+    /** The lead has looked at exactly that one. */
+    private static CheckpointReader same(NodeJob.Image image, CheckpointReader reader) throws IOException {
+        if (!reader.mac().equals(image.mac())) {
+            reader.close();
+            throw new Failure(ExitCode.BUSY, image.directory() + " is another checkpoint here than for the lead: somebody exchanged it, or the hosts do not share that directory; try again");
+        }
+        return reader;
     }
 
     Job job() {

@@ -30,12 +30,16 @@ public record NodeJob(String name, int generation, Launch launch, List<Unit> uni
     /**
      * @param directory of the checkpoint, absolute
      * @param number    its own
+     * @param mac       of its manifest: all units restart from exactly that one
      * @param shared    paths of files that several units had, as the image has them, and the units that put one back: several, where it was not one file for all
      * @param moved     where the job's files are now: absolute paths, whose links are each host's own
      */
-    public record Image(String directory, long number, Map<String, Set<Integer>> shared, Relocation moved) {
+    public record Image(String directory, long number, String mac, Map<String, Set<Integer>> shared, Relocation moved) {
         public Image {
             requireAbsolute("the image", directory);
+            if (mac == null || mac.isEmpty()) {
+                throw new IllegalArgumentException("an image of which nobody knows which it is");
+            }
             shared = Map.copyOf(shared);
             if (moved == null) {
                 throw new IllegalArgumentException("an image whose files are nowhere");

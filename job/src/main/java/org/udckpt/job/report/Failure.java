@@ -15,6 +15,7 @@ import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.FilesChanged;
 import org.udckpt.process.files.FilesRefused;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.UntrustedPath;
 import org.udckpt.process.restore.RestoreException;
 import org.udckpt.process.trace.TraceeGone;
 import org.udckpt.ud.LibraryException;
@@ -47,7 +48,10 @@ public final class Failure extends RuntimeException {
             case ImageError.TooOld e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + e.getMessage(), e);
             case ImageError.TooNew e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + e.getMessage(), e);
             case ImageError.Locked e -> new Failure(ExitCode.PERMISSION, what + ": " + e.getMessage(), e);
+            case ImageError.Untrusted e -> new Failure(ExitCode.PERMISSION, what + ": " + e.getMessage(), e);
+            case ImageError.Busy e -> new Failure(ExitCode.BUSY, what + ": " + e.getMessage(), e);
             case ImageError e -> new Failure(ExitCode.CORRUPT, what + ": " + e.getMessage(), e);
+            case UntrustedPath e -> new Failure(ExitCode.PERMISSION, what + ": " + e.getMessage(), e);
             case FilesRefused e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + e.getMessage(), e);
             case FileTorn e -> new Failure(ExitCode.BUSY, what + ": " + e.getMessage() + (e.savedInNextStop() ? "; try again" : ""), e);
             case FilesChanged e -> new Failure(ExitCode.IO, what + ": " + e.getMessage(), e);
@@ -56,6 +60,7 @@ public final class Failure extends RuntimeException {
             case TraceeGone e -> new Failure(ExitCode.BUSY, what + ": " + e.getMessage() + "; try again", e);
             case LinuxError e when e.errno() == LinuxError.ESRCH ->
                     new Failure(ExitCode.BUSY, what + ": " + e.getMessage() + ": it has ended meanwhile; try again", e);
+            case LinuxError e when e.errno() == LinuxError.EACCES -> new Failure(ExitCode.PERMISSION, what + ": " + e.getMessage(), e);
             case LinuxError e when e.isNoSpace() -> new Failure(ExitCode.NO_SPACE, what + ": " + e.getMessage(), e);
             case LinuxError e -> new Failure(ExitCode.IO, what + ": " + e.getMessage(), e);
             case RestoreException e -> new Failure(switch (e.reason()) {

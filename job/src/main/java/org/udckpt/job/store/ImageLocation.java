@@ -1,7 +1,8 @@
 package org.udckpt.job.store;
 
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -149,11 +150,10 @@ public record ImageLocation(Path parent, Catalogue.Entry entry, String tier, Opt
 
     /** All checkpoints of a directory, oldest first; 66 when there is no such directory. */
     public static List<Catalogue.Entry> list(Path parent, ImageKey key) {
-        if (!Files.isDirectory(parent)) {
-            throw new Failure(ExitCode.NOT_FOUND, "no directory " + parent);
-        }
         try {
             return new Catalogue(parent, key).list();
+        } catch (NoSuchFileException | NotDirectoryException e) {
+            throw new Failure(ExitCode.NOT_FOUND, "no directory " + parent, e);
         } catch (IOException e) {
             throw Failure.of("listing the checkpoints of " + parent, e);
         }
@@ -179,6 +179,10 @@ public record ImageLocation(Path parent, Catalogue.Entry entry, String tier, Opt
         }
         try {
             CheckpointReader reader = CheckpointReader.open(entry.directory(), key).naming(MemoryOwners::of);
+            if (entry.manifest() != null && !entry.manifest().equals(reader.manifest())) {
+                reader.close();
+                throw new Failure(ExitCode.BUSY, entry.directory() + " is another checkpoint than a moment ago: somebody exchanged it; try again");
+            }
             copy.ifPresent(reader::copied);
             return reader;
         } catch (IOException e) {

@@ -31,7 +31,7 @@ public final class ImageOptions {
     private static WriterOptions of(Settings settings, ImageKey key) {
         long rate = settings.bytes(Option.MAX_RATE, 0);
         Courtesy courtesy = new Courtesy(rate == 0 ? RateLimit.NONE : RateLimit.of(rate), settings.truth(Option.IO_IDLE));
-        return WriterOptions.of(key).withForm(FormSettings.of(settings))
+        return WriterOptions.of(key).withStorage(ImageTrust.storage(settings)).withForm(FormSettings.of(settings))
                 .withBufferBytes(settings.bytes(Option.BUFFER, Settings.SMALLEST_BUFFER)).withCourtesy(courtesy);
     }
 

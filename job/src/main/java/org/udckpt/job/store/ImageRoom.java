@@ -2,6 +2,7 @@ package org.udckpt.job.store;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
@@ -15,7 +16,7 @@ public final class ImageRoom {
      *
      * @param wanted checkpoints were asked for: it is an error then, else a warning
      */
-    public static void check(Path directory, boolean wanted) {
+    public static void check(Settings settings, Path directory, boolean wanted) {
         Path existing = directory;
         while (!Files.exists(existing)) {
             existing = existing.getParent();
@@ -29,6 +30,7 @@ public final class ImageRoom {
             problem = existing + " cannot be written";
         }
         if (problem == null) {
+            checkTrust(settings, directory, wanted);
             return;
         }
         String text = "checkpoints can not be stored in " + directory + ": " + problem + "; choose another directory with --dir";
@@ -36,5 +38,16 @@ public final class ImageRoom {
             throw new Failure(code, text);
         }
         Messages.warn(text);
+    }
+
+    private static void checkTrust(Settings settings, Path directory, boolean wanted) {
+        try {
+            ImageTrust.check(settings, directory);
+        } catch (Failure refused) {
+            if (wanted) {
+                throw refused;
+            }
+            Messages.warn(refused.getMessage());
+        }
     }
 }

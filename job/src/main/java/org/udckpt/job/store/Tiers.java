@@ -1,7 +1,6 @@
 package org.udckpt.job.store;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -14,6 +13,7 @@ import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.linux.Files;
 
 /**
  * A job's tiers, {@code fast=DIR,slow=DIR} on the command line: checkpoints are written to the one and copied to the other. With {@code local=DIR,slow=DIR}
@@ -84,7 +84,9 @@ public record Tiers(Tier.Directory fast, Tier.Directory slow) {
 
     /** Two names of one directory, by a link or a mount: then a copy would be taken for another one, and what it replaces would go. */
     public void refuseSame() throws IOException {
-        if (Files.isDirectory(fast.path()) && Files.isDirectory(slow.path()) && Files.isSameFile(fast.path(), slow.path())) {
+        Files.Stat one = Files.tryStat(fast.path().toString());
+        Files.Stat other = Files.tryStat(slow.path().toString());
+        if (one != null && other != null && one.isSame(other)) {
             throw new IOException(fast.path() + " and " + slow.path() + " are the same directory, so there is no second copy; give two");
         }
     }

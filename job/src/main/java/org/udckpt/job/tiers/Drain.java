@@ -50,8 +50,8 @@ public final class Drain implements AutoCloseable {
         this.options = options;
         this.hosts = hosts;
         this.damage = new Damage();
-        this.retention = new Retention(tiers, options.key(), keep, keepFast, damage);
-        this.numbers = new Numbers(tiers, options.key(), NUMBER_GRACE, InstantSource.system());
+        this.retention = new Retention(tiers, options.key(), options.storage(), keep, keepFast, damage);
+        this.numbers = new Numbers(tiers, options.key(), options.storage(), NUMBER_GRACE, InstantSource.system());
         this.patience = patience;
         this.thread = Thread.ofPlatform().daemon().name("drain").unstarted(this::run);
     }

@@ -1,13 +1,13 @@
 package org.udckpt.job.tiers;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.storage.StorageIo;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.Tiers;
 
@@ -19,6 +19,7 @@ import org.udckpt.job.store.Tiers;
 final class Numbers {
     private final Tiers tiers;
     private final ImageKey key;
+    private final StorageIo storage;
     private final Duration grace;
     private final InstantSource clock;
     /** Open once slow was asked, whatever it said. */
@@ -27,9 +28,10 @@ final class Numbers {
     private volatile boolean unique;
 
     /** @param grace how long the first checkpoint waits for slow's answer */
-    Numbers(Tiers tiers, ImageKey key, Duration grace, InstantSource clock) {
+    Numbers(Tiers tiers, ImageKey key, StorageIo storage, Duration grace, InstantSource clock) {
         this.tiers = tiers;
         this.key = key;
+        this.storage = storage;
         this.grace = grace;
         this.clock = clock;
     }
@@ -37,15 +39,15 @@ final class Numbers {
     /** Numbers on fast go on after those of slow. Takes as long as slow takes. */
     void follow() throws IOException {
         try {
-            Catalogue fast = new Catalogue(tiers.fast().path(), key);
-            boolean there = Files.isDirectory(tiers.slow().path());
-            long given = there ? new Catalogue(tiers.slow().path(), key).latest() : 0;
+            Catalogue fast = new Catalogue(tiers.fast().path(), key, storage);
+            boolean there = storage.hasDirectory(tiers.slow().path());
+            long given = there ? new Catalogue(tiers.slow().path(), key, storage).latest() : 0;
             if (given > 0) {
                 makeParent();
                 raise(fast, given);
             }
             // A new job has neither; but where fast has numbers and slow is not there, it may be away.
-            if (there || Files.notExists(tiers.slow().path()) && fast.latest() == 0) {
+            if (there || fast.latest() == 0) {
                 unique = true;
             }
         } finally {
@@ -67,7 +69,7 @@ final class Numbers {
             return;
         }
         makeParent();
-        new Catalogue(tiers.fast().path(), key).raise(clock.instant().getEpochSecond());
+        new Catalogue(tiers.fast().path(), key, storage).raise(clock.instant().getEpochSecond());
         unique = true;
         Messages.warn(tiers.slow().path() + " could not be looked at: checkpoints are numbered by the clock from here on, so that none has a number that another one has there");
     }
@@ -75,7 +77,7 @@ final class Numbers {
     /** Not where each host has the fast one for itself: what it is in is there, or a disk is missing. */
     private void makeParent() throws IOException {
         if (!tiers.local()) {
-            Files.createDirectories(tiers.fast().path().getParent());
+            storage.makeDirectories(tiers.fast().path().getParent());
         }
     }
 

@@ -10,7 +10,7 @@ import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.TieredCatalogue;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.manifest.HostParts;
-import org.udckpt.image.storage.LocalStorage;
+import org.udckpt.image.storage.StorageIo;
 import org.udckpt.job.store.Damage;
 import org.udckpt.job.store.Tiers;
 
@@ -22,6 +22,7 @@ import org.udckpt.job.store.Tiers;
 final class Retention {
     private final Tiers tiers;
     private final ImageKey key;
+    private final StorageIo storage;
     private final int keep;
     private final int keepFast;
     private final Damage damage;
@@ -30,9 +31,10 @@ final class Retention {
      * @param keepFast at least 1
      * @param damage   is told when the newest of a tier turns out to be damaged
      */
-    Retention(Tiers tiers, ImageKey key, int keep, int keepFast, Damage damage) {
+    Retention(Tiers tiers, ImageKey key, StorageIo storage, int keep, int keepFast, Damage damage) {
         this.tiers = tiers;
         this.key = key;
+        this.storage = storage;
         this.keep = keep;
         this.keepFast = keepFast;
         this.damage = damage;
@@ -43,7 +45,7 @@ final class Retention {
         if (keep == 0) {
             return;
         }
-        Catalogue slow = new Catalogue(tiers.slow().path(), key);
+        Catalogue slow = new Catalogue(tiers.slow().path(), key, storage);
         if (hosts.own().isEmpty()) {
             slow.prune(keep, hosts::owns, newest -> damage.readWhole(newest.directory(), key));
             return;
@@ -74,8 +76,8 @@ final class Retention {
             return;
         }
         Set<Long> stay = new TreeSet<>();
-        for (Catalogue.Entry entry : new Catalogue(tiers.fast().path(), key).list()) {
-            if (entry.onHosts() && HostParts.of(entry.directory(), LocalStorage.INSTANCE).equals(hosts.own())) {
+        for (Catalogue.Entry entry : new Catalogue(tiers.fast().path(), key, storage).list()) {
+            if (entry.onHosts() && HostParts.of(entry.directory(), storage).equals(hosts.own())) {
                 stay.add(entry.id());
             }
         }
@@ -89,7 +91,7 @@ final class Retention {
         tiers.refuseSame();
         List<TieredCatalogue.Entry> all = tiers.catalogue(key).list().entries();
         long drained = all.stream().filter(entry -> entry.completeIn(tiers.slow()) && hosts.owns(entry.best().entry())).mapToLong(TieredCatalogue.Entry::id).max().orElse(0);
-        Catalogue fast = new Catalogue(tiers.fast().path(), key);
+        Catalogue fast = new Catalogue(tiers.fast().path(), key, storage);
         List<Catalogue.Entry> complete = complete(fast, hosts);
         if (complete.isEmpty()) {
             return List.of();

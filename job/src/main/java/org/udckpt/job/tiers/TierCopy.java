@@ -1,7 +1,6 @@
 package org.udckpt.job.tiers;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -58,9 +57,9 @@ public final class TierCopy {
      */
     public void copy(Catalogue.Entry checkpoint, Watch watch) throws IOException {
         tiers.refuseSame();
-        Files.createDirectories(tiers.slow().path().getParent());
-        if (Files.isDirectory(tiers.slow().path())) {
-            new Catalogue(tiers.slow().path(), options.key()).clean().forEach(entry -> Messages.info("removed " + entry.directory() + ", whose copying had been broken off"));
+        options.storage().makeDirectories(tiers.slow().path().getParent());
+        if (options.storage().hasDirectory(tiers.slow().path())) {
+            new Catalogue(tiers.slow().path(), options.key(), options.storage()).clean().forEach(entry -> Messages.info("removed " + entry.directory() + ", whose copying had been broken off"));
         }
         List<TieredCatalogue.Entry> all = tiers.catalogue(options.key()).list().entries().stream().filter(entry -> entry.best().entry().manifest() != null).toList();
         requireSame(all, checkpoint);
@@ -71,7 +70,7 @@ public final class TierCopy {
                     throw new CancellationException("the job has ended");
                 }
                 watch.begun(entry.name());
-                new CheckpointCopy(entry.best().entry().directory(), tiers.slow().path(), options.key(), options.courtesy().rate(), givenUp).run(watch, hosts);
+                new CheckpointCopy(entry.best().entry().directory(), tiers.slow().path(), options.key(), options.courtesy().rate(), givenUp, options.storage()).run(watch, hosts);
                 watch.succeeded();
             }
         }

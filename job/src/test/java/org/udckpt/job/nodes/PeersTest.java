@@ -54,7 +54,7 @@ class PeersTest {
     private void start() throws Exception {
         List<Unit> units = IntStream.range(0, UNITS).mapToObj(unit -> new Unit("u" + unit, "u" + unit, unit, 1)).toList();
         NodeJob job = new NodeJob("peers", 1, Launch.RANKS, units, 2, "/", List.of("x"), Map.of(),
-                new NodeJob.Image("/nowhere", 1, Map.of(), Relocation.NONE));
+                new NodeJob.Image("/nowhere", 1, "mac", Map.of(), Relocation.NONE));
         CompletableFuture<LeadAddresses> made = new CompletableFuture<>();
         nodes.handle(0).thread().execute(now -> made.complete(new LeadAddresses(nodes.handle(0), job, directory.resolve("lead"))));
         lead = made.get();

@@ -32,7 +32,7 @@ class SpecificationTextTest {
 
     private static NodeJob job() {
         return new NodeJob("job", 3, Launch.PMIX, List.of(new Unit("a", "host1", 0, 2), new Unit("b", "host2.example", 2, 1)), 16, "/home/" + LATIN, List.of("./app", LATIN, OTHERS, ""),
-                Map.of("PATH", "/bin", "ODD", LATIN + OTHERS), new NodeJob.Image("/images/" + LATIN, 7, Map.of("/shared/" + LATIN, Set.of(1, 3)),
+                Map.of("PATH", "/bin", "ODD", LATIN + OTHERS), new NodeJob.Image("/images/" + LATIN, 7, "mac", Map.of("/shared/" + LATIN, Set.of(1, 3)),
                         new Relocation(List.of(new Relocation.Move("/old", "/new/" + LATIN)), "/new")));
     }
 

@@ -1,18 +1,20 @@
 package org.udckpt.job.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.udckpt.linux.DirectoryLock;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.LockFile;
+import org.udckpt.linux.Syscall;
 
 /** While one restart puts the job's files back, another one of the same checkpoints does not touch them. */
 @Timeout(300)
 class OneRestartTest {
+    private static final int FLOCK = 73, LOCK_EX = 2;
     private static final String PROGRAM = "exec 3>>@/log; echo before >&3; echo started; until [ -e @/finish ]; do sleep 0.05; done; echo after >&3; echo result";
 
     @Test
@@ -22,14 +24,18 @@ class OneRestartTest {
             tree.await("started");
             tree.checkpointAndKill();
             Files.writeString(tree.file("log"), "before\nof a future that is undone\n");
-            try (DirectoryLock other = DirectoryLock.tryTake(tree.file("images").toString())) {
-                assertNotNull(other);
+            try (Folder images = Folder.open(tree.file("images").toRealPath().toString()); LockFile other = LockFile.open(images, "restart.lock")) {
+                assertTrue(other.tryLock());
                 assertEquals(75, tree.refusedRestart(), tree::text);
                 assertTrue(tree.refusal().contains("another restart from " + tree.file("images")), tree.refusal());
+                assertTrue(tree.refusal().contains("process " + ProcessHandle.current().pid()), tree.refusal());
                 assertEquals("before\nof a future that is undone\n", Files.readString(tree.file("log")));
             }
+            int directory = org.udckpt.linux.Files.open(tree.file("images").toString(), Syscall.O_RDONLY);
+            assertEquals(0, Syscall.call(FLOCK, directory, LOCK_EX), "whoever can read the directory can lock it");
             tree.restart();
             tree.finish();
+            org.udckpt.linux.Files.close(directory);
             assertEquals("before\nafter\n", Files.readString(tree.file("log")));
             tree.good();
         }
@@ -45,8 +51,8 @@ class OneRestartTest {
             Files.writeString(tree.file("log"), "before\nof a future that is undone\n");
             Files.createDirectory(tree.file("slow"));
             String tiers = "fast=" + tree.file("images") + ",slow=" + tree.file("slow");
-            try (DirectoryLock other = DirectoryLock.tryTake(tree.file("slow").toString())) {
-                assertNotNull(other);
+            try (Folder slow = Folder.open(tree.file("slow").toRealPath().toString()); LockFile other = LockFile.open(slow, "restart.lock")) {
+                assertTrue(other.tryLock());
                 assertEquals(75, tree.refusedRestart(tiers), tree::text);
                 assertTrue(tree.refusal().contains("another restart from " + tree.file("slow")), tree.refusal());
                 assertEquals("before\nof a future that is undone\n", Files.readString(tree.file("log")));

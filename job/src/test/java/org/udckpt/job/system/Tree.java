@@ -90,8 +90,17 @@ final class Tree implements AutoCloseable {
         begin(words);
     }
 
-    void restart() throws IOException {
-        begin(List.of("restart", file("images").toString(), "--name", "tree"));
+    /** The exit code of a start that must not succeed; what it has said is the {@link #refusal}. */
+    int refusedRun() throws Exception {
+        List<String> words = new ArrayList<>(List.of("run", "--name", "tree", "--dir", file("images").toString(), "--"));
+        words.addAll(command);
+        return commands.run("refused", AWAIT_SECONDS, words.toArray(String[]::new));
+    }
+
+    void restart(String... flags) throws IOException {
+        List<String> words = new ArrayList<>(List.of("restart", file("images").toString(), "--name", "tree"));
+        words.addAll(List.of(flags));
+        begin(words);
     }
 
     /** The exit code of a restart that must not succeed, and what it has said. */

@@ -80,7 +80,7 @@ class NumbersTest extends TierFixture {
     @Test
     void numbersAreTheClocksWhereSlowIsMissed() throws Exception {
         write();
-        Numbers numbers = new Numbers(tiers, options.key(), LONG, InstantSource.fixed(Instant.ofEpochSecond(5_000_000_000L)));
+        Numbers numbers = new Numbers(tiers, options.key(), options.storage(), LONG, InstantSource.fixed(Instant.ofEpochSecond(5_000_000_000L)));
         numbers.follow();
         numbers.beforeNext();
         assertEquals("ckpt-5000000001", write());
@@ -89,7 +89,7 @@ class NumbersTest extends TierFixture {
     @Test
     void noCheckpointWaitsForASlowTierThatDoesNotAnswer() throws Exception {
         Files.createDirectory(tiers.slow().path());
-        Numbers numbers = new Numbers(tiers, options.key(), Duration.ofMillis(10), InstantSource.fixed(Instant.ofEpochSecond(5_000_000_000L)));
+        Numbers numbers = new Numbers(tiers, options.key(), options.storage(), Duration.ofMillis(10), InstantSource.fixed(Instant.ofEpochSecond(5_000_000_000L)));
         numbers.beforeNext(); // nobody has come back from slow yet
         assertEquals("ckpt-5000000001", write());
         numbers.follow();
