@@ -4,14 +4,15 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.store.OpenNode;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.NewFile;
+import org.udckpt.linux.Trust;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.ThreadState;
@@ -55,27 +56,29 @@ public final class CoreExport {
      * @throws FileAlreadyExistsException when it is there
      */
     public Result write(Path target, CheckpointReader.Progress progress) throws IOException {
-        if (Files.exists(target, java.nio.file.LinkOption.NOFOLLOW_LINKS)) {
-            throw new FileAlreadyExistsException(target.toString());
-        }
-        Path temporary = Files.createTempFile(target.toAbsolutePath().getParent(), "." + target.getFileName(), ".new",
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        try {
-            Result result = fill(temporary, progress);
-            Files.move(temporary, target);
-            return result;
-        } finally {
-            Files.deleteIfExists(temporary);
+        Path absolute = target.toAbsolutePath();
+        String name = absolute.getFileName().toString();
+        try (Folder folder = Folder.reach(absolute.getParent().toString(), Trust.ANY)) {
+            if (folder.stat(name) != null) {
+                throw new FileAlreadyExistsException(target.toString());
+            }
+            try (NewFile file = NewFile.beside(folder, name)) {
+                Result result = fill(file.descriptor(), progress);
+                if (!file.becomes(name)) {
+                    throw new FileAlreadyExistsException(target.toString());
+                }
+                return result;
+            }
         }
     }
 
-    private Result fill(Path path, CheckpointReader.Progress progress) throws IOException {
+    private Result fill(int descriptor, CheckpointReader.Progress progress) throws IOException {
         FirstPages firstPages = new FirstPages(image.image());
         Layers layers = new Layers(image, process.pid(), firstPages);
         List<Segment> segments = new ArrayList<>();
         regions.forEach(region -> segments.addAll(Segment.of(layers.of(region), region.permissions())));
         CoreLayout layout = CoreLayout.of(segments, notes(regions.stream().filter(layers::onFile).toList()));
-        try (SparseFile file = new SparseFile(path); Arena arena = Arena.ofConfined()) {
+        try (SparseFile file = new SparseFile(descriptor); Arena arena = Arena.ofConfined()) {
             file.setLength(layout.length());
             file.write(0, layout.headers());
             copy(segments, layout, file, arena.allocate(BUFFER, 4096), progress);

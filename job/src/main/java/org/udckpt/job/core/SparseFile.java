@@ -2,23 +2,24 @@ package org.udckpt.job.core;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
+import java.nio.channels.FileChannel;
+import java.nio.file.StandardOpenOption;
+import org.udckpt.linux.Files;
 
 /** A file in which pages of zeros are holes. */
 final class SparseFile implements Closeable {
     private static final int PAGE = 4096;
     private static final MemorySegment ZEROS = Arena.global().allocate(PAGE, 8);
 
-    private final RandomAccessFile file;
+    private final FileChannel file;
     private long written;
 
-    /** @param path of a file that is there */
-    SparseFile(Path path) throws IOException {
-        file = new RandomAccessFile(path.toFile(), "rw");
+    /** @param descriptor of an empty file, which the caller closes */
+    SparseFile(int descriptor) throws IOException {
+        file = Files.channel(descriptor, StandardOpenOption.WRITE);
     }
 
     /** Bytes that were written, without the holes. */
@@ -28,7 +29,9 @@ final class SparseFile implements Closeable {
 
     /** @param length of the file in the end: what is never written reads as zero */
     void setLength(long length) throws IOException {
-        file.setLength(length);
+        if (length > 0) {
+            file.write(ByteBuffer.allocate(1), length - 1); // a zero, as all before it
+        }
     }
 
     void write(long position, byte[] bytes) throws IOException {
@@ -52,7 +55,7 @@ final class SparseFile implements Closeable {
 
     private void run(long position, ByteBuffer bytes) throws IOException {
         for (long at = position; bytes.hasRemaining(); ) {
-            int count = file.getChannel().write(bytes, at);
+            int count = file.write(bytes, at);
             at += count;
             written += count;
         }

@@ -6,9 +6,9 @@ import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Optional;
@@ -19,6 +19,11 @@ import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NewFile;
+import org.udckpt.linux.Trust;
 
 /** A file that always has a job's metrics: written anew every few seconds, beside, and then put in place, so that readers see all or nothing. */
 public final class MetricsFile implements AutoCloseable {
@@ -43,16 +48,27 @@ public final class MetricsFile implements AutoCloseable {
     /** That it can be written, while it still may end the start of a job. */
     static void check(Settings settings) {
         Path file = Path.of(settings.text(Option.METRICS)).toAbsolutePath();
-        if (Files.isDirectory(file) || !Files.isDirectory(file.getParent())) {
-            throw settings.bad(Option.METRICS, "a file in a directory that can be written");
+        try (Folder folder = open(file); NewFile _ = NewFile.visibleBeside(folder, name(file))) {
+            Files.Stat there = folder.stat(name(file));
+            if (there != null && there.type() == Files.Stat.DIRECTORY) {
+                throw bad(settings);
+            }
+        } catch (LinuxError e) {
+            throw e.errno() == LinuxError.ENOENT || e.errno() == LinuxError.ENOTDIR ? bad(settings) : Failure.of("writing the metrics to " + file, e);
         }
-        Path beside = beside(file);
-        try {
-            begin(beside, new byte[0]);
-            Files.delete(beside);
-        } catch (IOException e) {
-            throw Failure.of("writing the metrics to " + file, e);
-        }
+    }
+
+    private static Failure bad(Settings settings) {
+        return settings.bad(Option.METRICS, "a file in a directory that can be written");
+    }
+
+    /** Once each time: others may have rights in a directory of metrics, and it may be another one tomorrow. */
+    private static Folder open(Path file) {
+        return Folder.reach(file.getParent().toString(), Trust.ANY);
+    }
+
+    private static String name(Path file) {
+        return file.getFileName().toString();
     }
 
     /** Empty when none is wanted. */
@@ -93,23 +109,14 @@ public final class MetricsFile implements AutoCloseable {
     private void write(MetricSnapshots snapshots) throws IOException {
         ByteArrayOutputStream text = new ByteArrayOutputStream();
         format.write(text, snapshots);
-        Path next = beside(file);
-        try {
-            begin(next, text.toByteArray());
-            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
-        } finally {
-            Files.deleteIfExists(next);
+        try (Folder folder = open(file); NewFile next = NewFile.visibleBeside(folder, name(file))) {
+            try (FileChannel channel = Files.channel(next.descriptor(), StandardOpenOption.WRITE)) {
+                for (ByteBuffer bytes = ByteBuffer.wrap(text.toByteArray()); bytes.hasRemaining(); ) {
+                    channel.write(bytes);
+                }
+            }
+            next.replaces(name(file));
         }
-    }
-
-    private static Path beside(Path file) {
-        return file.resolveSibling("." + file.getFileName() + "." + ProcessHandle.current().pid());
-    }
-
-    /** Never through what somebody else has put there: others may have rights in a directory of metrics. */
-    private static void begin(Path file, byte[] content) throws IOException {
-        Files.deleteIfExists(file);
-        Files.write(file, content, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     }
 
     /** Leaves the last word, with the state "ended"; not where the file system does not answer. */

@@ -1,0 +1,78 @@
+package org.udckpt.job.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What others can exchange is opened once, below the descriptor of its directory ({@link org.udckpt.linux.Folder}): where images, tiers and exports are read and
+ * written, nothing works by path. A path that is used twice may lead to two files.
+ */
+class PathUseTest {
+    private static final String[] PACKAGES = {"org.udckpt.image", "org.udckpt.job.store", "org.udckpt.job.tiers", "org.udckpt.job.checkpoint", "org.udckpt.job.core", "org.udckpt.job.metrics"};
+    /** Classes that open or ask by path; of others only these methods do. */
+    private static final Set<String> ALWAYS = Set.of("java.nio.file.Files", "java.io.FileInputStream", "java.io.FileOutputStream", "java.io.FileReader", "java.io.FileWriter", "java.io.RandomAccessFile",
+            "java.nio.file.spi.FileSystemProvider");
+    private static final Map<String, Set<String>> METHODS = Map.of(
+            "java.io.File", Set.of("delete", "renameTo", "createNewFile", "createTempFile", "mkdir", "mkdirs", "list", "listFiles", "exists", "isFile", "isDirectory", "length", "lastModified"),
+            "java.nio.channels.FileChannel", Set.of("open"),
+            "java.nio.file.Path", Set.of("toRealPath"),
+            "org.udckpt.linux.Files", Set.of("open", "tryOpen", "stat", "tryStat", "readLink"));
+    /** Who may, and why. */
+    private static final Map<String, String> MAY = Map.ofEntries(
+            Map.entry("org.udckpt.image.directory.WriterLease", "reads /proc"),
+            Map.entry("org.udckpt.image.storage.TmpfsPages", "reads /proc"),
+            Map.entry("org.udckpt.image.key.ImageKey", "the user's own key, in a directory of his: whose it is is asked of what was opened"),
+            Map.entry("org.udckpt.image.key.EncryptionSecret", "a key file that the user names, checked as the other one"),
+            Map.entry("org.udckpt.job.checkpoint.Roots", "reads /proc"),
+            Map.entry("org.udckpt.job.checkpoint.UnitCheckpoints$Place", "asks which directory is there, for the number of its device"),
+            Map.entry("org.udckpt.job.store.FilePlace", "asks for the number of a device"),
+            Map.entry("org.udckpt.job.store.ImageRoom", "asks, for a message before the start"),
+            Map.entry("org.udckpt.job.store.Tiers", "asks whether two directories are one"),
+            Map.entry("org.udckpt.job.core.FirstPages", "reads programs and libraries for a core file, as gdb will"),
+            Map.entry("org.udckpt.job.checkpoint.JobFiles", "compares names of directories, and opens nothing"));
+
+    private static final JavaClasses CLASSES = new ClassFileImporter().withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS).importPackages(PACKAGES);
+
+    @Test
+    void nothingWorksByPath() {
+        assertTrue(CLASSES.size() > 100, "the classes are not found");
+        Map<String, Set<String>> uses = uses();
+        uses.keySet().removeAll(MAY.keySet());
+        assertEquals(Map.of(), uses, "use a Folder (or a session of the storage), or say above why not");
+    }
+
+    @Test
+    void exceptionsAreNeeded() {
+        Set<String> stale = new TreeSet<>(MAY.keySet());
+        stale.removeAll(uses().keySet());
+        assertEquals(Set.of(), stale, "take it from the list: it works by path no more");
+    }
+
+    private static Map<String, Set<String>> uses() {
+        Map<String, Set<String>> uses = new TreeMap<>();
+        for (JavaClass one : CLASSES) {
+            for (JavaAccess<?> access : one.getAccessesFromSelf()) {
+                String owner = access.getTargetOwner().getName();
+                List<String> parameters = access.getTarget() instanceof com.tngtech.archunit.core.domain.AccessTarget.CodeUnitCallTarget call
+                        ? call.getRawParameterTypes().stream().map(JavaClass::getName).toList() : List.of();
+                boolean byPath = !owner.equals("org.udckpt.linux.Files") || parameters.contains("java.lang.String");
+                if (byPath && (ALWAYS.contains(owner) || METHODS.getOrDefault(owner, Set.of()).contains(access.getTarget().getName()))) {
+                    uses.computeIfAbsent(one.getName(), _ -> new TreeSet<>()).add(owner + "." + access.getName());
+                }
+            }
+        }
+        return uses;
+    }
+}
