@@ -194,6 +194,25 @@ static void deleted_directory(void) {
     while (!access("gone", F_OK)) usleep(1000);
 }
 
+/* Any rule will do: here, no device files are made. */
+static void landlock(void) {
+    unsigned long long rights = 1 << 11; /* LANDLOCK_ACCESS_FS_MAKE_BLOCK */
+    int rules;
+    MUST(rules = syscall(444 /* landlock_create_ruleset */, &rights, sizeof rights, 0));
+    MUST(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    MUST(syscall(446 /* landlock_restrict_self */, rules, 0));
+    close(rules);
+}
+
+static void *own_keyring(void *unused) {
+    MUST(syscall(SYS_keyctl, 0 /* KEYCTL_GET_KEYRING_ID */, -1 /* of the thread */, 1));
+    ready = 1;
+    wait_for_end();
+    return unused;
+}
+
+static char handled; /* SYSCALL_DISPATCH_FILTER_ALLOW: calls go to the kernel all the same */
+
 static void make(const char *kind) {
     if (!strcmp(kind, "shared-files")) child(CLONE_FILES | SIGCHLD);
     else if (!strcmp(kind, "shared-memory")) MUST(clone(sleeper, shared_stack(), CLONE_VM | SIGCHLD, NULL));
@@ -220,6 +239,11 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "udp-shut")) udp_shut();
     else if (!strcmp(kind, "netlink-generic")) MUST(socket(AF_NETLINK, SOCK_RAW, 16) >= 0);
     else if (!strncmp(kind, "tcp-to:", 7)) call(loopback(atoi(kind + 7)));
+    else if (!strcmp(kind, "landlock")) landlock();
+    else if (!strcmp(kind, "session-keyring")) MUST(syscall(SYS_keyctl, 1 /* KEYCTL_JOIN_SESSION_KEYRING */, "udckpt-test"));
+    else if (!strcmp(kind, "process-keyring")) MUST(syscall(SYS_keyctl, 0, -2 /* of the process */, 1));
+    else if (!strcmp(kind, "thread-keyring")) start(own_keyring);
+    else if (!strcmp(kind, "call-handler")) MUST(prctl(59 /* PR_SET_SYSCALL_USER_DISPATCH */, 1, 0, 0, &handled));
     else if (!strcmp(kind, "host-name")) MUST(unshare(CLONE_NEWUTS));
     else {
         fprintf(stderr, "unknown kind %s\n", kind);

@@ -6,13 +6,15 @@ import java.util.List;
 /**
  * What /proc/PID/smaps says of a mapping.
  *
- * @param flags its VmFlags, as "rd wr mr"; and {@link #LOCKED_LATER}, of which the kernel does not tell
+ * @param flags its VmFlags, as "rd wr mr"; {@link #LOCKED_LATER}, of which older kernels do not tell, and {@link #KEYED}
  */
 public record MappingFlags(long start, long end, String flags) {
     /** Locked in memory (mlock(2)). */
     public static final String LOCKED = "lo";
     /** Pages are locked as they come in (mlock2(2), MLOCK_ONFAULT): locked, and not all are there. */
     public static final String LOCKED_LATER = "lf";
+    /** It has a memory protection key (pkeys(7)): smaps has a line of its own. That of memory which is for execution only is the kernel's. */
+    public static final String KEYED = "pk";
     /** MADV_WIPEONFORK. */
     public static final String WIPED = "wf";
 
@@ -22,19 +24,30 @@ public record MappingFlags(long start, long end, String flags) {
 
     /** Of all mappings, ascending; takes about half as long as a scan of all pages. */
     public static List<MappingFlags> of(int pid) {
+        return parse(Proc.text("/proc/" + pid + "/smaps"));
+    }
+
+    static List<MappingFlags> parse(String smaps) {
         List<MappingFlags> all = new ArrayList<>();
         long start = 0;
         long end = 0;
         String resident = "";
-        for (String line : Proc.text("/proc/" + pid + "/smaps").split("\n")) {
+        boolean keyed = false;
+        boolean executable = false;
+        for (String line : smaps.split("\n")) {
             int dash = line.indexOf('-');
             if (line.startsWith("VmFlags:")) {
-                all.add(of(start, end, line.substring("VmFlags:".length()).strip(), resident));
+                String flags = line.substring("VmFlags:".length()).strip();
+                all.add(of(start, end, keyed && !executable ? flags + " " + KEYED : flags, resident));
+            } else if (line.startsWith("ProtectionKey:")) {
+                keyed = !line.endsWith(" 0");
             } else if (line.startsWith("Rss:")) {
                 resident = line;
             } else if (dash > 0 && line.indexOf(':') > dash && line.indexOf(' ') > dash) {
                 start = Long.parseUnsignedLong(line, 0, dash, 16);
                 end = Long.parseUnsignedLong(line, dash + 1, line.indexOf(' '), 16);
+                executable = line.startsWith("--x", line.indexOf(' ') + 1);
+                keyed = false;
             }
         }
         return all;
@@ -42,7 +55,7 @@ public record MappingFlags(long start, long end, String flags) {
 
     private static MappingFlags of(long start, long end, String flags, String resident) {
         MappingFlags shown = new MappingFlags(start, end, flags);
-        boolean later = shown.has(LOCKED) && kilobytes(resident) < end - start >> 10;
+        boolean later = shown.has(LOCKED) && !shown.has(LOCKED_LATER) && kilobytes(resident) < end - start >> 10;
         return later ? new MappingFlags(start, end, flags + " " + LOCKED_LATER) : shown;
     }
 

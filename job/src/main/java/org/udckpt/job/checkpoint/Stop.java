@@ -55,6 +55,7 @@ final class Stop {
                 if (frozen != null) {
                     watch.tell();
                     frozen.capture().cut().forEach(this::tellCut);
+                    frozen.capture().notes().forEach(Messages::warn);
                     return frozen;
                 }
             } catch (CaptureFailed e) {

@@ -163,6 +163,7 @@ public final class UnitCheckpoints {
         frozen = frozen.withTimes(watch.times());
         statistics.stopped(StopTimes.ofRanks(frozen.times()));
         frozen.capture().cut().forEach(connection -> Messages.warn(connection + ": closed in the image"));
+        frozen.capture().notes().forEach(Messages::warn);
         halt = null;
     }
 

@@ -9,6 +9,7 @@ import org.udckpt.image.table.RecordTable;
 import org.udckpt.image.write.NodeWriter;
 import org.udckpt.process.check.BrokenTable;
 import org.udckpt.process.check.ImageCheck;
+import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.FileIdentity;
@@ -37,6 +38,7 @@ public final class ImageTables {
     private static final String WATCHES = "inotify-watches";
     private static final String GUARDS = "guard-pages";
     private static final String PRIVILEGES = "privileges";
+    private static final String ATTRIBUTES = "attributes";
     private static final String PACKET_SOCKETS = "packet-sockets";
     private static final String FILES = "files";
     private static final String MAPPED_FILES = "mapped-files";
@@ -101,6 +103,9 @@ public final class ImageTables {
         if (!image.privileges().isEmpty()) {
             node.table(PRIVILEGES, Privileges.class, image.privileges());
         }
+        if (!image.attributes().isEmpty()) {
+            node.table(ATTRIBUTES, Attribute.class, image.attributes());
+        }
         if (!image.packetSockets().isEmpty()) {
             node.table(PACKET_SOCKETS, PacketSocket.class, image.packetSockets());
         }
@@ -135,6 +140,7 @@ public final class ImageTables {
                 node.tableIfThere(GUARDS, GuardPages.class),
                 node.tableIfThere(FILES, JobFile.class),
                 node.tableIfThere(PRIVILEGES, Privileges.class),
+                node.tableIfThere(ATTRIBUTES, Attribute.class),
                 node.tableIfThere(MAPPED_FILES, FileIdentity.class));
         try {
             ImageCheck.check(image);

@@ -22,6 +22,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.FileIdentity;
@@ -256,6 +257,12 @@ public final class Capture implements AutoCloseable {
         return cut;
     }
 
+    /** What the user should know of this capture; the image is good. */
+    public List<String> notes() {
+        return StatusLines.UNKNOWN.isEmpty() ? List.of() : List.of("this kernel tells of attributes in /proc/PID/status that this version of udckpt does not know, and that a restart would lose if the "
+                + "job had set them: " + String.join(", ", StatusLines.UNKNOWN));
+    }
+
     public List<PhaseTimes> times() {
         return times;
     }
@@ -285,13 +292,17 @@ public final class Capture implements AutoCloseable {
         List<PosixTimer> timers = new ArrayList<>();
         List<GuardPages> guards = new ArrayList<>();
         List<Privileges> privileges = new ArrayList<>();
+        List<Attribute> attributes = new ArrayList<>();
         for (RankCapture rank : ranks) {
             for (TracedProcess process : rank.processes()) {
                 process.snapshot.scan(process, process.mappings);
                 addGuards(process, guards);
-                processes.add(rank.tracer.call(() -> ImageBuilder.process(process)));
+                List<Region> flagged = ImageBuilder.regions(process, regions.get(process));
+                allRegions.addAll(flagged);
+                ImageBuilder.Kept kept = rank.tracer.call(() -> ImageBuilder.process(process, flagged));
+                processes.add(kept.state());
+                attributes.addAll(kept.attributes());
                 threads.addAll(ImageBuilder.threads(process));
-                allRegions.addAll(ImageBuilder.regions(process, regions.get(process)));
                 timers.addAll(process.timers);
                 privileges.addAll(PrivilegeReader.records(process));
             }
@@ -301,7 +312,7 @@ public final class Capture implements AutoCloseable {
                 terminals.stream().mapToLong(TerminalObject::id).max().orElse(0), packetSockets.stream().mapToLong(PacketSocket::id).max().orElse(0),
                 sources(jobFiles).max().orElse(0)).max().getAsLong();
         return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, jobFiles, allRegions, lastId), timers, zombies, clocks,
-                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards, jobFiles, privileges);
+                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards, jobFiles, privileges, attributes);
     }
 
     /**

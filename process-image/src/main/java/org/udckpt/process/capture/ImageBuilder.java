@@ -10,36 +10,52 @@ import org.udckpt.linux.Limits;
 import org.udckpt.linux.MappingFlags;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.ThreadState;
+import org.udckpt.process.model.VmFlags;
 import org.udckpt.process.trace.BuildId;
-import org.udckpt.process.trace.Injector;
-import org.udckpt.process.trace.Registers;
 
 /** The records of one process, from what was read in the stop and, while the job runs again, from its snapshot. */
 final class ImageBuilder {
     private static final int SIGNALS = 64, SIGACTION = 32, SIGKILL = 9, SIGSTOP = 19;
-    private static final int PR_GET_DUMPABLE = 3, PR_GET_TIMERSLACK = 30, PR_GET_THP_DISABLE = 42;
+    private static final int PR_GET_DUMPABLE = 3, PR_GET_TIMERSLACK = 30, PR_GET_THP_DISABLE = 42, ARCH_PRCTL = 158, ARCH_GET_XCOMP_PERM = 0x1022;
 
     private ImageBuilder() {}
 
-    /** On the tracer thread of the snapshot. */
-    static ProcessState process(TracedProcess process) {
+    /** What the kernel keeps for one process. */
+    record Kept(ProcessState state, List<Attribute> attributes) {}
+
+    /**
+     * On the tracer thread of the snapshot.
+     *
+     * @param regions as {@link #regions} says them: before, for calls in the snapshot map memory of their own
+     */
+    static Kept process(TracedProcess process, List<Region> regions) {
         int snapshot = process.snapshot.pid();
-        Injector injector = new Injector(snapshot, process.parasite.instruction(), process.main().registers.copy().set(Registers.RSP, process.main().frame));
-        long[] memoryMap = memoryMap(Proc.stat(snapshot), injector.check("brk", Syscall.BRK, 0));
-        boolean dumpable = injector.check("prctl(PR_GET_DUMPABLE)", Syscall.PRCTL, PR_GET_DUMPABLE) == 1;
-        long slack = injector.check("prctl(PR_GET_TIMERSLACK)", Syscall.PRCTL, PR_GET_TIMERSLACK);
-        boolean noHugePages = injector.check("prctl(PR_GET_THP_DISABLE)", Syscall.PRCTL, PR_GET_THP_DISABLE, 0, 0, 0, 0) != 0;
-        return new ProcessState(process.namespacePid, process.orphan ? ProcessState.ADOPTED : process.parent == null ? 0 : process.parent.namespacePid, process.namespaceGroup,
+        SnapshotCalls calls = new SnapshotCalls(process);
+        int brk = calls.add(Syscall.BRK, 0);
+        int dumpable = calls.add(Syscall.PRCTL, PR_GET_DUMPABLE);
+        int slack = calls.add(Syscall.PRCTL, PR_GET_TIMERSLACK);
+        int noHugePages = calls.add(Syscall.PRCTL, PR_GET_THP_DISABLE, 0, 0, 0, 0);
+        long permitted = calls.room(8);
+        int permissions = calls.add(ARCH_PRCTL, ARCH_GET_XCOMP_PERM, permitted);
+        long actions = askActions(calls);
+        calls.run();
+        int hugePages = (int) calls.check(noHugePages, "prctl(PR_GET_THP_DISABLE)");
+        ProcessState state = new ProcessState(process.namespacePid, process.orphan ? ProcessState.ADOPTED : process.parent == null ? 0 : process.parent.namespacePid, process.namespaceGroup,
                 process.namespaceSession, process.rank, Files.readLink("/proc/" + snapshot + "/exe"), Files.readLink("/proc/" + snapshot + "/cwd"),
-                Integer.parseInt(Proc.field(process.status, "Umask:"), 8), process.main().name, Proc.bytes("/proc/" + snapshot + "/auxv"), memoryMap,
-                signalActions(process, injector), process.pendingSignals, process.intervalTimers, Limits.of(snapshot),
-                Integer.parseUnsignedInt(Proc.text("/proc/" + snapshot + "/personality").strip(), 16), process.parentDeathSignal, dumpable,
+                Integer.parseInt(Proc.field(process.status, "Umask:"), 8), process.main().name, Proc.bytes("/proc/" + snapshot + "/auxv"), memoryMap(Proc.stat(snapshot), calls.check(brk, "brk")),
+                calls.read(actions, (SIGNALS + 1) * SIGACTION), process.pendingSignals, process.intervalTimers, Limits.of(snapshot),
+                Integer.parseUnsignedInt(Proc.text("/proc/" + snapshot + "/personality").strip(), 16), process.parentDeathSignal, calls.check(dumpable, "prctl(PR_GET_DUMPABLE)") == 1,
                 process.childSubreaper, "1".equals(Proc.field(process.status, "NoNewPrivs:")), process.ownedDescriptors, process.ownedRanges,
-                process.main().jobStopped, slack, noHugePages, vdsoBuild(process),
-                process.barriers, process.vectorPermissions, Integer.parseInt(Proc.text("/proc/" + snapshot + "/oom_score_adj").strip()));
+                process.main().jobStopped, calls.check(slack, "prctl(PR_GET_TIMERSLACK)"), hugePages != 0, vdsoBuild(process),
+                process.barriers, calls.result(permissions) == 0 ? calls.readLong(permitted) : 0, Integer.parseInt(Proc.text("/proc/" + snapshot + "/oom_score_adj").strip()));
+        List<Attribute> attributes = new AttributeReader(process, calls).read(regions, hugePages);
+        KeyCheck.refuse(process, calls);
+        LandlockCheck.refuse(process, calls);
+        return new Kept(state, attributes);
     }
 
     private static String vdsoBuild(TracedProcess process) {
@@ -61,16 +77,15 @@ final class ImageBuilder {
         return map;
     }
 
-    private static byte[] signalActions(TracedProcess process, Injector injector) {
-        byte[] actions = new byte[(SIGNALS + 1) * SIGACTION];
-        long results = Parasite.results(process.main().frame);
+    /** Address of the answers, one behind the other from signal 0 on, which has none. */
+    private static long askActions(SnapshotCalls calls) {
+        long answers = calls.room((SIGNALS + 1) * SIGACTION);
         for (int signal = 1; signal <= SIGNALS; signal++) {
             if (signal != SIGKILL && signal != SIGSTOP) {
-                injector.check("rt_sigaction", Syscall.RT_SIGACTION, signal, 0, results, 8);
-                System.arraycopy(process.snapshot.memory().readBytes(results, SIGACTION), 0, actions, signal * SIGACTION, SIGACTION);
+                calls.add(Syscall.RT_SIGACTION, signal, 0, answers + (long) signal * SIGACTION, 8);
             }
         }
-        return actions;
+        return answers;
     }
 
     static List<ThreadState> threads(TracedProcess process) {
@@ -83,12 +98,16 @@ final class ImageBuilder {
         return states;
     }
 
-    /** Adds the flags that only smaps knows to the regions of the stop. */
+    /** Adds the flags that only smaps knows to the regions of the stop, and refuses those that nobody could set again. */
     static List<Region> regions(TracedProcess process, List<Region> unflagged) {
         Map<Long, MappingFlags> forked = MappingFlags.of(process.snapshot.pid()).stream().collect(Collectors.toMap(MappingFlags::start, Function.identity()));
         List<Region> regions = new ArrayList<>();
         for (Region region : unflagged) {
             String own = region.kernelOwned() ? "" : flags(forked.get(region.start()), process.flags.get(region.start()));
+            String refusal = VmFlags.refusal(own);
+            if (refusal != null) {
+                throw process.refuse("memory at 0x" + Long.toHexString(region.start()) + (region.path().isEmpty() ? "" : " (" + region.path() + ")") + " " + refusal);
+            }
             regions.add(new Region(region.pid(), region.start(), region.end(), region.permissions(), region.fileOffset(), region.path(), own, region.backing()));
         }
         return regions;

@@ -17,7 +17,8 @@ import org.udckpt.process.trace.Ptrace;
 
 /** Reads, during the stop, what the snapshot will not have: a fork inherits neither timers nor pending signals. */
 final class ProcessReader {
-    private static final int PR_GET_PDEATHSIG = 2, PR_GET_CHILD_SUBREAPER = 37, MEMBARRIER = 324, MEMBARRIER_CMD_GET_REGISTRATIONS = 1 << 9, ARCH_PRCTL = 158, ARCH_GET_XCOMP_PERM = 0x1022;
+    private static final int PR_GET_PDEATHSIG = 2, PR_GET_CHILD_SUBREAPER = 37, PR_GET_MDWE = 66, MEMBARRIER = 324,
+            MEMBARRIER_CMD_GET_REGISTRATIONS = 1 << 9;
     private static final String OWN_FILTERS = Proc.field(Proc.text("/proc/self/status"), "Seccomp_filters:");
     private static final String OWN_NAMESPACE = Files.readLink("/proc/self/ns/pid");
 
@@ -72,11 +73,11 @@ final class ProcessReader {
             process.childSubreaper = data.get(JAVA_INT, 100) != 0;
         }
         long[] registrations = call(processes, process -> new long[] {MEMBARRIER, MEMBARRIER_CMD_GET_REGISTRATIONS, 0, 0});
-        long[] permissions = call(processes, process -> new long[] {ARCH_PRCTL, ARCH_GET_XCOMP_PERM, results(process)});
+        long[] denied = call(processes, _ -> new long[] {Syscall.PRCTL, PR_GET_MDWE, 0, 0, 0, 0}); // a fork does not have it where it is not for children
         for (int i = 0; i < processes.size(); i++) {
             TracedProcess process = processes.get(i);
             process.barriers = registrations[i] < 0 ? -1 : (int) registrations[i]; // since Linux 6.3
-            process.vectorPermissions = permissions[i] == 0 ? process.memory.readLong(results(process)) : 0;
+            process.denyWriteExecute = (int) Math.max(0, denied[i]); // since Linux 6.3
             readTimers(process);
         }
     }

@@ -79,6 +79,9 @@ final class RankCapture {
         return timed(() -> {
             ProcessReader.ask(processes());
             PrivilegeReader.ask(processes());
+            NumaPolicies.ask(processes());
+            FutureLocks.ask(processes());
+            Keyrings.refuse(processes());
             processes().forEach(memory::readSegments);
             SemaphoreCheck.refuse(processes());
             MessageQueueCheck.refuse(processes());

@@ -1,6 +1,7 @@
 package org.udckpt.process.capture;
 
 import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 
 /**
@@ -17,13 +18,19 @@ final class Surroundings {
     /** Of the process that a root should be like: read once for all of a tree. */
     private final String[] namespaces = new String[NAMESPACES.length];
     private final PrivilegeReader privileges;
+    private final String origin;
+    private final int originPid;
+    private final String label;
 
     /** @param origin as {@link Kinship#origin} says it */
     Surroundings(int origin) {
         for (int i = 0; i < namespaces.length; i++) {
             namespaces[i] = namespace(origin, i);
         }
-        privileges = new PrivilegeReader(Proc.text("/proc/" + origin + "/status"));
+        this.origin = Proc.text("/proc/" + origin + "/status");
+        this.originPid = ThreadReader.last(Proc.field(this.origin, "NSpid:"));
+        this.label = label(origin);
+        privileges = new PrivilegeReader(this.origin);
     }
 
     private static String namespace(int pid, int which) {
@@ -44,10 +51,16 @@ final class Surroundings {
                 throw process.refuse("it is in a " + NAMESPACES[i] + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
             }
         }
+        if (label != null && !label.equals(label(process.pid)) && !label(process.pid).endsWith("unconfined)")) { // AppArmor: a name only
+            throw process.refuse("it has the security label " + label(process.pid) + ", and was started with " + label + ": a restart could not give it that");
+        }
+        process.originPid = originPid;
         for (TracedThread thread : process.threads) {
             String status = thread == process.main() ? process.status : Proc.text("/proc/" + process.pid + "/task/" + thread.tid + "/status");
             privileges.read(process, thread, status);
             refuseThread(process, thread, status);
+            thread.storeBypass = StatusLines.storeBypass(status, origin);
+            thread.indirectBranch = StatusLines.indirectBranch(status, origin);
         }
     }
 
@@ -58,9 +71,22 @@ final class Surroundings {
         }
     }
 
+    /** Of a security module (SELinux, AppArmor, Smack); null: there is none. */
+    private static String label(int pid) {
+        try {
+            return Proc.text("/proc/" + pid + "/attr/current").strip();
+        } catch (LinuxError none) {
+            return null; // EINVAL
+        }
+    }
+
     private static void refuseThread(TracedProcess process, TracedThread thread, String status) {
         if ((thread.policy & ~SCHED_RESET_ON_FORK) == SCHED_DEADLINE) {
             throw process.refuse("thread " + thread.tid + " has the scheduling policy SCHED_DEADLINE, which cannot be checkpointed");
+        }
+        String refusal = StatusLines.refusal(status);
+        if (refusal != null) {
+            throw process.refuse(refusal + " (thread " + thread.tid + ")");
         }
         for (String field : FILTERS) {
             String own = Proc.field(status, field);

@@ -28,6 +28,9 @@ final class ThreadReader {
         int tid = thread.tid;
         thread.xstate = Ptrace.xstate(tid);
         refuseTiles(process, thread);
+        if (Ptrace.dispatchesCalls(tid)) {
+            throw process.refuse("thread " + tid + " has its system calls go to a handler of its own (prctl(2), PR_SET_SYSCALL_USER_DISPATCH), so that none can be made in it from outside");
+        }
         thread.signalMask = Ptrace.signalMask(tid);
         thread.pendingSignals = Ptrace.pendingSignals(tid, false);
         thread.rseq = Ptrace.rseq(tid);

@@ -36,7 +36,12 @@ final class TracedProcess {
     int parentDeathSignal;
     boolean childSubreaper;
     int barriers;
-    long vectorPermissions;
+    /** PR_GET_MDWE. */
+    int denyWriteExecute;
+    /** MCL_FUTURE, with MCL_ONFAULT or not (mlockall(2)); 0: neither. */
+    int lockFuture;
+    /** The process that the job was started by, in this one's namespace: {@link Kinship#origin}. */
+    int originPid;
     int[] ownedDescriptors = new int[0];
     long[] ownedRanges = new long[0];
     /** {start, end} pairs of guard pages in memory that is not in the snapshot. */

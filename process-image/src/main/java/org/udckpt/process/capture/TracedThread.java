@@ -27,6 +27,11 @@ final class TracedThread {
     int nice;
     byte[] affinity;
     int ioPriority;
+    /** PR_SET_SPECULATION_CTRL, 0: as at the job's start. */
+    int storeBypass;
+    int indirectBranch;
+    /** {@link NumaPolicies#values}. */
+    long[] memoryPolicy = {};
     /** /proc/PID/task/TID/status where user, groups, capabilities or secure bits are not those that the job was started with; else null. */
     String credentials;
     int secureBits;

@@ -59,6 +59,7 @@ final class ProcessCheck {
         }
         clocks(new Row("clocks").next(), image.clocks());
         privileges();
+        AttributeCheck.check(image, pids, threads);
     }
 
     private void privileges() throws BrokenTable {

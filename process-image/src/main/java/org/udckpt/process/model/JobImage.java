@@ -12,19 +12,21 @@ import java.util.List;
 public record JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
         List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors,
         List<TcpSocket> tcpSockets, List<TerminalObject> terminals, List<InotifyWatch> watches,
-        List<PacketSocket> packetSockets, List<GuardPages> guards, List<JobFile> files, List<Privileges> privileges, List<FileIdentity> identities) {
+        List<PacketSocket> packetSockets, List<GuardPages> guards, List<JobFile> files, List<Privileges> privileges, List<Attribute> attributes,
+        List<FileIdentity> identities) {
     /** Without what its programs and libraries are known by. */
     public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
             List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors,
             List<TcpSocket> tcpSockets, List<TerminalObject> terminals, List<InotifyWatch> watches,
-            List<PacketSocket> packetSockets, List<GuardPages> guards, List<JobFile> files, List<Privileges> privileges) {
-        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, terminals, watches, packetSockets, guards, files, privileges, List.of());
+            List<PacketSocket> packetSockets, List<GuardPages> guards, List<JobFile> files, List<Privileges> privileges, List<Attribute> attributes) {
+        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, terminals, watches, packetSockets, guards, files, privileges, attributes,
+                List.of());
     }
 
-    /** Without terminals, watches, sockets without connections, guard pages, files, and privileges of their own. */
+    /** Without terminals, watches, sockets without connections, guard pages, files, and privileges and attributes of their own. */
     public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
             List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors, List<TcpSocket> tcpSockets) {
-        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
+        this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
     }
 
     /** Without those and TCP sockets. */
@@ -37,7 +39,7 @@ public record JobImage(List<ProcessState> processes, List<ThreadState> threads, 
     public JobImage elsewhere(List<ProcessState> otherProcesses, List<Region> otherRegions, List<KernelObject> otherObjects, List<InotifyWatch> otherWatches,
             List<JobFile> otherFiles, List<FileIdentity> otherIdentities) {
         return new JobImage(otherProcesses, threads, otherRegions, descriptors, otherObjects, timers, zombies, clocks, vectors, tcpSockets, terminals, otherWatches, packetSockets, guards,
-                otherFiles, privileges, otherIdentities);
+                otherFiles, privileges, attributes, otherIdentities);
     }
 
     /** The same job, of whose files it is known what they are. */

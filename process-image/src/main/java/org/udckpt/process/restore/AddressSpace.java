@@ -16,6 +16,7 @@ import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.ThreadState;
+import org.udckpt.process.model.VmFlags;
 
 /** Gives a puppet the mappings of its process, without their contents. */
 final class AddressSpace {
@@ -27,6 +28,7 @@ final class AddressSpace {
     /** smaps' VmFlags and the madvise(2) that sets them. */
     private static final Map<String, Integer> ADVICE = Map.of("hg", 14, "nh", 15, "dc", 10, "wf", 18, "dd", 16, "mg", 12, "sr", 2, "rr", 1);
     private static final int MADV_GUARD_INSTALL = 102; // Linux 6.13
+    private static final int MSEAL = 462;
 
     private final Puppet puppet;
     private final ProcessState process;
@@ -183,6 +185,20 @@ final class AddressSpace {
                 325 /* mlock2 */, region.start(), region.size(), later ? 1 /* MLOCK_ONFAULT */ : 0);
     }
 
+    /** Makes sealed memory unchangeable (mseal(2), Linux 6.10), when nothing of it is to be changed any more. */
+    void seal() {
+        Batch batch = new Batch(puppet);
+        for (Region region : regions) {
+            if ((" " + region.vmFlags() + " ").contains(" " + VmFlags.SEALED + " ")) {
+                if (batch.full(1, 0)) {
+                    batch.run();
+                }
+                batch.add(() -> "mseal (ENOSYS: it needs Linux 6.10) of 0x%x-0x%x".formatted(region.start(), region.end()), MSEAL, region.start(), region.size(), 0);
+            }
+        }
+        batch.run();
+    }
+
     private static boolean onFile(Region region) {
         return region.path().startsWith("/") && !region.path().equals(HUGE_PAGES);
     }
@@ -221,7 +237,7 @@ final class AddressSpace {
 
     private static int flags(Region region, long fd) {
         String vm = " " + region.vmFlags() + " ";
-        int type = region.shared() ? MAP_SHARED : vm.contains(" dp ") && Droppable.KNOWN ? MAP_DROPPABLE : MAP_PRIVATE;
+        int type = region.shared() ? MAP_SHARED : vm.contains(" " + VmFlags.DROPPABLE + " ") && Droppable.KNOWN ? MAP_DROPPABLE : MAP_PRIVATE;
         return MAP_FIXED_NOREPLACE | type | (fd < 0 ? MAP_ANONYMOUS : 0)
                 | (region.path().equals(HUGE_PAGES) ? MAP_HUGETLB : 0) | (vm.contains(" gd ") ? MAP_GROWSDOWN : 0) | (vm.contains(" nr ") ? MAP_NORESERVE : 0);
     }

@@ -49,10 +49,11 @@ final class Attributes {
         }
     }
 
-    static void restore(Puppet puppet, ProcessState process) {
+    /** @param hugePagesFlags of PR_SET_THP_DISABLE (Linux 6.18) */
+    static void restore(Puppet puppet, ProcessState process, long hugePagesFlags) {
         puppet.call("umask", Syscall.UMASK, process.umask());
         if (process.hugePagesDisabled()) {
-            puppet.call("PR_SET_THP_DISABLE", Syscall.PRCTL, PR_SET_THP_DISABLE, 1, 0, 0, 0);
+            disableHugePages(puppet, hugePagesFlags);
         }
         if (process.childSubreaper()) {
             puppet.call("PR_SET_CHILD_SUBREAPER", Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, 1);
@@ -61,6 +62,13 @@ final class Attributes {
         adjust(puppet, process.oomAdjustment());
         if (process.personality() != 0) {
             puppet.call("personality", Syscall.PERSONALITY, process.personality());
+        }
+    }
+
+    /** A kernel that does not know exceptions makes none. */
+    private static void disableHugePages(Puppet puppet, long flags) {
+        if (flags == 0 || puppet.tryCall(Syscall.PRCTL, PR_SET_THP_DISABLE, 1, flags, 0, 0) != 0) {
+            puppet.call("PR_SET_THP_DISABLE", Syscall.PRCTL, PR_SET_THP_DISABLE, 1, 0, 0, 0);
         }
     }
 

@@ -218,6 +218,12 @@ final class Puppet implements AutoCloseable {
         return result;
     }
 
+    /** As {@link #tryCall}, in thread {@code tid}. */
+    long tryCallIn(int tid, long number, long... arguments) {
+        used = 0;
+        return injector(tid).call(number, arguments);
+    }
+
     /** Puts an argument into the scratch until the next call; its address. */
     long bytes(byte[] value) {
         int at = used + 15 & ~15;

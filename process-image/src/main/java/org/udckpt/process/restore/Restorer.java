@@ -102,6 +102,7 @@ public final class Restorer {
     public static Restored restore(JobImage image, List<MemorySource> memory, RestoreTarget target, long lazyFrom) {
         Owners owners = new Owners(image, process -> target.name(process));
         Credentials.check(image, owners);
+        KernelAttributes.refuseUnknown(image, owners);
         FileChecks files = new FileChecks(image, target);
         files.check();
         // The tracer's end kills what is still traced (PTRACE_O_EXITKILL).
@@ -175,6 +176,7 @@ public final class Restorer {
             spaces.get(process.pid()).map();
             Puppet puppet = puppets.get(process.pid());
             tellWiped(process);
+            attributesOf(process, puppet).placeMemory();
             MemorySource now = lazy.begin(puppet, ProcessContents.own(contents(puppet), regionsOf(process)));
             pages.fillMemory(now, puppet.memory(), 0, puppet.name());
             pages.alongside(() -> lazy.needAtOnce(puppet, threadStates.getOrDefault(process.pid(), List.of())));
@@ -196,7 +198,8 @@ public final class Restorer {
         NewEnvironment environment = new NewEnvironment(target);
         image.processes().forEach(process -> environment.give(puppets.get(process.pid()), regionsOf(process)));
         for (int i = 0; i < image.processes().size(); i++) {
-            finish(puppets.get(image.processes().get(i).pid()), image.processes().get(i), threads.get(i));
+            ProcessState process = image.processes().get(i);
+            finish(puppets.get(process.pid()), process, spaces.get(process.pid()), threads.get(i));
         }
         return threads;
     }
@@ -220,6 +223,10 @@ public final class Restorer {
 
     private List<GuardPages> guardsOf(ProcessState process) {
         return image.guards().stream().filter(guard -> guard.pid() == process.pid()).toList();
+    }
+
+    private KernelAttributes attributesOf(ProcessState process, Puppet puppet) {
+        return new KernelAttributes(puppet, image.attributes().stream().filter(attribute -> attribute.pid() == process.pid()).toList());
     }
 
     private List<Region> regionsOf(ProcessState process) {
@@ -247,14 +254,18 @@ public final class Restorer {
     }
 
     /** Memory and descriptors are there: the rest of the process's state, and the end of the scratch memory. */
-    private void finish(Puppet puppet, ProcessState process, Threads threads) {
+    private void finish(Puppet puppet, ProcessState process, AddressSpace space, Threads threads) {
+        KernelAttributes attributes = attributesOf(process, puppet);
         threads.describe(process);
-        Attributes.restore(puppet, process);
+        Attributes.restore(puppet, process, attributes.hugePagesFlags());
+        space.seal(); // a batch: not when the job's handler of SIGTRAP is there
         List<PosixTimer> own = timers.getOrDefault(process.pid(), List.of());
         Signals.restore(puppet, process, own);
         threads.queueSignals(own);
         Attributes.restoreLimits(puppet, process);
         Timers.restore(puppet, process, own, threads);
+        attributes.giveThreads(threads);
+        attributes.giveProcess();
         threads.restrict(process, image.privileges().stream().filter(one -> one.pid() == process.pid()).toList());
         if (Syscall.call(107 /* geteuid */) != 0) {
             threads.dropCapabilities();

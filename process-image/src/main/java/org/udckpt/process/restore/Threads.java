@@ -17,6 +17,9 @@ final class Threads {
 
     private record Thread(ThreadState state, int hostTid) {}
 
+    /** A thread's number in the job, and the tracer's. */
+    record Place(int tid, int hostTid) {}
+
     private final Puppet puppet;
     private final List<Thread> threads = new ArrayList<>();
 
@@ -91,6 +94,10 @@ final class Threads {
     /** What was pending for one of them. */
     List<byte[]> pendingSignals() {
         return threads.stream().flatMap(thread -> Signals.split(thread.state.pendingSignals()).stream()).toList();
+    }
+
+    List<Place> places() {
+        return threads.stream().map(thread -> new Place(thread.state.tid(), thread.hostTid)).toList();
     }
 
     /** The tracer's number of a thread. */

@@ -15,7 +15,7 @@ import org.udckpt.linux.Syscall;
 public final class Ptrace {
     public static final int CONT = 7, DETACH = 17, SYSCALL = 24, SETOPTIONS = 0x4200, GETEVENTMSG = 0x4201, GETSIGINFO = 0x4202,
             GETREGSET = 0x4204, SETREGSET = 0x4205, SEIZE = 0x4206, INTERRUPT = 0x4207, LISTEN = 0x4208, PEEKSIGINFO = 0x4209,
-            GETSIGMASK = 0x420a, SETSIGMASK = 0x420b, GET_RSEQ_CONFIGURATION = 0x420f;
+            GETSIGMASK = 0x420a, SETSIGMASK = 0x420b, GET_RSEQ_CONFIGURATION = 0x420f, GET_SYSCALL_USER_DISPATCH_CONFIG = 0x4211;
     public static final int O_TRACESYSGOOD = 1, O_TRACEFORK = 2, O_TRACEVFORK = 4, O_TRACECLONE = 8, O_EXITKILL = 0x100000;
     public static final int NT_PRSTATUS = 1, NT_X86_XSTATE = 0x202;
     /** Larger than any XSAVE area of today (AMX: 11 KiB). */
@@ -179,6 +179,12 @@ public final class Ptrace {
         data.asSlice(0, 24).fill((byte) 0);
         LinuxError.check(request(GET_RSEQ_CONFIGURATION, tid, 24, data.address()), "rseq of thread " + tid);
         return new long[] {data.get(JAVA_LONG, 0), data.get(JAVA_INT, 8), data.get(JAVA_INT, 12) & 0xffffffffL, data.get(JAVA_INT, 16)};
+    }
+
+    /** Whether system calls of the thread go to a handler of its own (prctl(2), PR_SET_SYSCALL_USER_DISPATCH); kernels before 6.4 do not say. */
+    public static boolean dispatchesCalls(int tid) {
+        MemorySegment data = Scratch.data();
+        return request(GET_SYSCALL_USER_DISPATCH_CONFIG, tid, 32, data.address()) >= 0 && data.get(JAVA_LONG, 0) != 0; // struct ptrace_sud_config: mode first
     }
 
     private static MemorySegment iovec(int bytes) {

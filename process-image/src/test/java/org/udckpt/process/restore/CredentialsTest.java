@@ -28,7 +28,7 @@ class CredentialsTest {
         ProcessState worker = new ProcessState(PID, 0, PID, PID, 0, "/bin/true", "/", 022, "worker", new byte[16], new long[11], new byte[65 * 32], new byte[0], new long[6], new long[32], 0, 0,
                 true, false, false, new int[0], new long[0], false, 50_000, false, "", 0, 0, 0);
         return new JobImage(List.of(worker), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), null, null, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(),
-                List.of(privileges));
+                List.of(privileges), List.of());
     }
 
     private static Privileges.Credentials of(int user, long permitted) {

@@ -42,7 +42,7 @@ class NamedFilesTest {
         int[] ids = {33, 33, 33, 33};
         List<Privileges> privileges = otherUsers ? List.of(new Privileges.Credentials(PID, PID, ids, ids, new int[0], 0, 0, 0, 0, 0, 0)) : List.of();
         JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(opened), List.of(), List.of(), null, null, List.of(), List.of(), List.of(), List.of(), List.of(),
-                saved, privileges);
+                saved, privileges, List.of());
         return new FileChecks(image, new NoTarget());
     }
 

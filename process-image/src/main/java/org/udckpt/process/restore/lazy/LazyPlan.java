@@ -16,8 +16,8 @@ import org.udckpt.process.trace.Registers;
  */
 public record LazyPlan(List<Region> regions) {
     private static final long PAGE = 4096, RED_ZONE = 128, STACK_TOP = 1 << 16;
-    /** smaps' VmFlags: locked, grows down, wiped at fork, huge TLB pages, a shadow stack, droppable. */
-    private static final Set<String> BEFORE = Set.of("lo", "gd", "wf", "ht", "ss", "dp");
+    /** smaps' VmFlags: locked, grows down, wiped at fork, huge TLB pages, sealed, droppable. */
+    private static final Set<String> BEFORE = Set.of("lo", "gd", "wf", "ht", "sl", "dp");
 
     /**
      * @param extents {start, end} pairs: where the image has contents

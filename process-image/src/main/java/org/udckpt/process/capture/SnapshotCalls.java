@@ -1,0 +1,102 @@
+package org.udckpt.process.capture;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
+import org.udckpt.process.trace.CallLoop;
+import org.udckpt.process.trace.Injector;
+import org.udckpt.process.trace.Ptrace;
+import org.udckpt.process.trace.Registers;
+
+/**
+ * Many system calls of a snapshot with one stop of it, to ask the kernel what the process had. The job runs meanwhile. On the tracer thread, and when the mappings of
+ * the snapshot have been read: it maps some memory of its own. The trap at the end resets the handler of SIGTRAP: what asks for handlers is in the first run.
+ */
+final class SnapshotCalls {
+    private static final int MOST = 512, ENTRIES = MOST * CallLoop.ENTRY, ROOM = 1 << 16, READ_WRITE = 3, READ_EXECUTE = 5, PRIVATE_ANONYMOUS = 0x22;
+    private static final int PAGE = 4096;
+
+    private final Snapshot snapshot;
+    private final Injector injector;
+    private final long entries;
+    private final long code;
+    private final ByteBuffer list = ByteBuffer.allocate(ENTRIES).order(ByteOrder.LITTLE_ENDIAN);
+    private int count;
+    private int used;
+    private long[] results = {};
+
+    SnapshotCalls(TracedProcess process) {
+        snapshot = process.snapshot;
+        injector = new Injector(snapshot.pid(), process.parasite.instruction(), process.main().registers.copy().set(Registers.RSP, process.main().frame));
+        entries = injector.check("mmap in the snapshot", Syscall.MMAP, 0, ENTRIES + ROOM, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
+        code = injector.check("mmap in the snapshot", Syscall.MMAP, 0, PAGE, READ_EXECUTE, PRIVATE_ANONYMOUS, -1, 0);
+        snapshot.memory().writeBytes(code, CallLoop.code());
+    }
+
+    /** Its place among the results of the next {@link #run}. */
+    int add(long number, long... arguments) {
+        int at = count * CallLoop.ENTRY;
+        list.putLong(at, number);
+        for (int i = 0; i < 6; i++) {
+            list.putLong(at + 8 + 8 * i, i < arguments.length ? arguments[i] : 0);
+        }
+        return count++;
+    }
+
+    /** Address of zeros for what a call writes, until the run after the next one. */
+    long room(int bytes) {
+        long at = entries + ENTRIES + used;
+        used += bytes + 7 & -8;
+        return at;
+    }
+
+    /** As {@link #room}, with these bytes. */
+    long bytes(byte[] value) {
+        long at = room(value.length);
+        snapshot.memory().writeBytes(at, value);
+        return at;
+    }
+
+    /** Whether it has to {@link #run} before so many calls and so much room more. */
+    boolean full(int calls, int bytes) {
+        return count + calls > MOST || used + bytes + 8 > ROOM;
+    }
+
+    void run() {
+        results = new long[count];
+        if (count > 0) {
+            snapshot.memory().writeBytes(entries, java.util.Arrays.copyOf(list.array(), count * CallLoop.ENTRY));
+            injector.execute(code, entries, count);
+            Ptrace.setSignalMask(snapshot.pid(), -1L); // a trap that is blocked is let through, and stays so
+            ByteBuffer answers = ByteBuffer.wrap(read(entries, count * CallLoop.ENTRY)).order(ByteOrder.LITTLE_ENDIAN);
+            for (int i = 0; i < count; i++) {
+                results[i] = answers.getLong(i * CallLoop.ENTRY + CallLoop.RESULT);
+            }
+        }
+        count = 0;
+        used = 0;
+    }
+
+    /** Of the last run: the result or {@code -errno}. */
+    long result(int place) {
+        return results[place];
+    }
+
+    /** Of a call that cannot fail. */
+    long check(int place, String what) {
+        return LinuxError.check(results[place], what + " in the snapshot");
+    }
+
+    byte[] read(long address, int bytes) {
+        return snapshot.memory().readBytes(address, bytes);
+    }
+
+    int readInt(long address) {
+        return snapshot.memory().readInt(address);
+    }
+
+    long readLong(long address) {
+        return snapshot.memory().readLong(address);
+    }
+}

@@ -1,0 +1,33 @@
+package org.udckpt.process.check;
+
+import java.util.Map;
+import java.util.Set;
+import org.udckpt.process.model.Attribute;
+import org.udckpt.process.model.AttributeKind;
+import org.udckpt.process.model.JobImage;
+
+/** Attributes: of whom they are. Whether their values can be is for the kernel to say. */
+final class AttributeCheck {
+    private AttributeCheck() {}
+
+    /** @param threads tid -> pid */
+    static void check(JobImage image, Set<Integer> pids, Map<Integer, Integer> threads) throws BrokenTable {
+        Row row = new Row("attributes");
+        for (Attribute attribute : image.attributes()) {
+            row.next();
+            row.there("the row", attribute);
+            row.text("name", attribute.name());
+            row.is(pids.contains(attribute.pid()), "there is no process", attribute.pid());
+            row.is(attribute.tid() == 0 || threads.getOrDefault(attribute.tid(), -1) == attribute.pid(), "the process has no thread", attribute.tid());
+            row.there("values", attribute.values());
+            AttributeKind kind = attribute.kind();
+            if (kind != null) { // else a restart refuses it
+                row.length("values", attribute.values().length, 1, kind.mostValues(), 1);
+            }
+            if (attribute.start() != 0 || attribute.end() != 0) {
+                RegionCheck.range(row, attribute.start(), attribute.end());
+                row.is(kind == null || kind == AttributeKind.MEMORY_POLICY, "no attribute of memory has a start,", attribute.start());
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package org.udckpt.process.model;
+
+/** What an {@link Attribute} can be. The label is the name in images, and does not change. */
+public enum AttributeKind {
+    /** prctl(2), PR_SET_MDWE: no memory becomes executable that was not. */
+    DENY_WRITE_EXECUTE("mdwe", 1),
+    /** PR_SET_MEMORY_MERGE: all memory is for KSM. */
+    MEMORY_MERGE("memory-merge", 1),
+    /** PR_SET_THP_DISABLE with flags, as PR_GET_THP_DISABLE tells them: 3, none but where MADV_HUGEPAGE asks for them. */
+    HUGE_PAGES_DISABLED("thp-disable", 1),
+    /** mlockall(2): MCL_FUTURE (2), with MCL_ONFAULT (4) or not. */
+    LOCK_FUTURE("mlock-future", 1),
+    /** /proc/PID/coredump_filter. */
+    CORE_FILTER("coredump-filter", 1),
+    /** PR_MCE_KILL: PR_MCE_KILL_LATE or _EARLY. */
+    MACHINE_CHECK("mce-kill", 1),
+    /** PR_SET_IO_FLUSHER. */
+    IO_FLUSHER("io-flusher", 1),
+    /** PR_SET_TSC: PR_TSC_SIGSEGV (2). */
+    TIME_STAMP_COUNTER("tsc", 1),
+    /** arch_prctl(2), ARCH_SET_CPUID: 0, the instruction faults. */
+    CPUID("cpuid", 1),
+    /** PR_SET_SPECULATION_CTRL of PR_SPEC_STORE_BYPASS. */
+    STORE_BYPASS("speculative-store-bypass", 1),
+    /** PR_SET_SPECULATION_CTRL of PR_SPEC_INDIRECT_BRANCH. */
+    INDIRECT_BRANCH("speculative-indirect-branch", 1),
+    /** set_mempolicy(2), mbind(2): the mode with its flags, then the nodes, a bit for each. */
+    MEMORY_POLICY("memory-policy", 17);
+
+    private final String label;
+    private final int mostValues;
+
+    AttributeKind(String label, int mostValues) {
+        this.label = label;
+        this.mostValues = mostValues;
+    }
+
+    public String label() {
+        return label;
+    }
+
+    /** How many values one may have; it has one at least. */
+    public int mostValues() {
+        return mostValues;
+    }
+
+    /** Null: there is none. */
+    public static AttributeKind named(String label) {
+        for (AttributeKind kind : values()) {
+            if (kind.label.equals(label)) {
+                return kind;
+            }
+        }
+        return null;
+    }
+}
