@@ -54,6 +54,7 @@ final class Stop {
                 Frozen frozen = attempt();
                 if (frozen != null) {
                     watch.tell();
+                    look(frozen);
                     frozen.capture().cut().forEach(this::tellCut);
                     frozen.capture().notes().forEach(Messages::warn);
                     return frozen;
@@ -69,6 +70,16 @@ final class Stop {
         }
         throw new Failure(ExitCode.BUSY, "the ranks were talking to their process manager (MPI_Init, MPI_Finalize), or opened their first verbs device, each of "
                 + ATTEMPTS + " times: try again");
+    }
+
+    /** Has the snapshots asked what only they can be asked for: what is refused then is refused by this command, also where nobody waits for the image. */
+    private static void look(Frozen frozen) {
+        try {
+            frozen.capture().image();
+        } catch (RuntimeException | Error e) {
+            frozen.close();
+            throw e;
+        }
     }
 
     private void tellCut(String connection) {

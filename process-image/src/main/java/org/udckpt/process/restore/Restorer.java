@@ -67,13 +67,16 @@ public final class Restorer {
     }
 
     /**
-     * Whether this process may give the job's threads their users and capabilities. To be asked before files are put back; {@link #restore} asks again.
+     * Whether this process may give the job's threads their users and capabilities, and knows all their attributes. To be asked before files are put back;
+     * {@link #restore} asks again.
      *
      * @param naming {@link RestoreTarget#name}
      * @throws RestoreException naming the process; another user may
      */
     public static void checkRights(JobImage image, Function<ProcessState, String> naming) {
-        Credentials.check(image, new Owners(image, naming));
+        Owners owners = new Owners(image, naming);
+        Credentials.check(image, owners);
+        KernelAttributes.refuseUnknown(image, owners);
     }
 
     /**

@@ -14,6 +14,8 @@ import java.util.stream.Stream;
  * @param second it is the second one of the same life: the first leaves no trace
  */
 record Feature(String name, String refusal, boolean mayRestore, boolean second) {
+    /** Whether this kernel has it: landlock_create_ruleset(2), LANDLOCK_CREATE_RULESET_VERSION. */
+    private static final boolean LANDLOCK = org.udckpt.linux.Syscall.call(444, 0, 0, 1) > 0;
     private static final boolean ROOT = System.getProperty("user.name").equals("root");
 
     private Feature(String name, String refusal, boolean mayRestore) {
@@ -24,6 +26,7 @@ record Feature(String name, String refusal, boolean mayRestore, boolean second) 
         return switch (name) {
             case "io_uring" -> new Feature(name, "io_uring", false);
             case "userfaultfd" -> new Feature(name, "userfaultfd", false);
+            case "landlock" -> new Feature(name, "landlock", !LANDLOCK);
             case "sysv_sem" -> new Feature(name, "semaphore", true);
             case "inotify" -> new Feature(name, ROOT ? null : "inotify", true);
             case "signalfd" -> new Feature(name, "signalfd", true);

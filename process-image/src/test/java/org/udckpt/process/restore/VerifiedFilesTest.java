@@ -68,7 +68,7 @@ class VerifiedFilesTest {
     private JobImage image(String permissions, InotifyWatch... watches) {
         Region region = new Region(1, 4096, 8192, permissions, 0, file.toString(), "rd mr", 0);
         return identified(new JobImage(List.of(), List.of(), List.of(region), List.of(), List.of(), List.of(), List.of(), null, null, List.of(), List.of(), List.of(watches),
-                List.of(), List.of(), List.of(), List.of()));
+                List.of(), List.of(), List.of(), List.of(), List.of()));
     }
 
     private JobImage reading() {
