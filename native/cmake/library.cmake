@@ -56,8 +56,10 @@ set_target_properties(fabric_forget PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_
 
 add_executable(fabric_tags ${FABRIC_TEST}/fabric_tags.c ${FABRIC_TEST}/fabric.c ${ROOT}/native/src/main/c/soft_mac.c ${ROOT}/native/src/main/c/soft_ghash.c)
 link_verbs(fabric_tags)
+add_executable(fabric_mutations ${FABRIC_TEST}/fabric_mutations.c ${FABRIC_TEST}/fabric.c ${FABRIC_TEST}/fabric_connect.c)
+link_verbs(fabric_mutations)
 target_link_libraries(fabric_tags PRIVATE crypto)
-set_target_properties(fabric_tags PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+set_target_properties(fabric_tags fabric_mutations PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
 find_program(MPICC NAMES mpicc.mpich mpicc)
 if(MPICC AND NOT UDCKPT_SANITIZE)

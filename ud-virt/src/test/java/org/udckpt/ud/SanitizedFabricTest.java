@@ -47,6 +47,20 @@ class SanitizedFabricTest {
                 .flatMap(program -> cases(SanitizedBuild.ADDRESS, "fabric_" + program, Map.of("UDCKPT_LENDING", "1")));
     }
 
+    /** With tags, as between hosts: what is signed and looked at in each thread, and what is cut short or changed on the way. */
+    @TestFactory
+    Stream<DynamicTest> tags() throws Exception {
+        Map<String, String> tags = Map.of("UDCKPT_VIRTUALIZE", "0", "UDCKPT_SOFT_TAGS", "test");
+        return Stream.concat(Stream.of("fabric_threads", "fabric_rc_threads").flatMap(program -> cases(SanitizedBuild.THREAD, program, tags)),
+                Stream.of("fabric_tags", "fabric_mutations", "fabric_rc").flatMap(program -> cases(SanitizedBuild.ADDRESS, program, tags)));
+    }
+
+    /** Packets with changes by chance, from a seed that is in the name. */
+    @TestFactory
+    Stream<DynamicTest> mutations() throws Exception {
+        return cases(SanitizedBuild.ADDRESS, "fabric_mutations", Map.of("UDCKPT_VIRTUALIZE", "0", "FABRIC_SEED", Long.toString(System.nanoTime() & 0xffffff)));
+    }
+
     private static Stream<DynamicTest> cases(SanitizedBuild build, String program, Map<String, String> environment) {
         try {
             String path = build.directory().resolve("tests").resolve(program).toString();

@@ -4,11 +4,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.DatagramSocket;
+import java.net.InetSocketAddress;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.udckpt.address.AddressMap;
+import org.udckpt.address.Gid;
 import org.udckpt.address.HostAddress;
 import org.udckpt.address.RankSpan;
+import org.udckpt.address.VerbsAddress;
 import org.udckpt.job.report.Failure;
 
 /** Devices go by the job's hosts, whichever of them an agent has. */
@@ -78,5 +85,21 @@ class HostAddressesTest {
         List<String> machines = layout.hosts().stream().map(HostLayout.Host::name).toList();
         String said = assertThrows(Failure.class, () -> HostAddresses.reserve(layout, new RankSpan(0, 1, many), new DeviceChoice(List.of("x")), new AddressMap(), machines, 1, "127.77")).getMessage();
         assertTrue(said.contains(many + " hosts"), said);
+    }
+
+    /** On loopback, where an address says who sends; not on a network of hosts, nor of a real device. */
+    @Test
+    void theAddressOfAFormerQueuePairIsKeptFromOthers() throws Exception {
+        HostLayout one = HostLayout.parse("h0:1");
+        try (HostAddresses hosts = HostAddresses.reserve(one, RankSpan.all(1), new DeviceChoice(List.of(DeviceChoice.SOFT)), new AddressMap(), List.of(), 1, "127.77")) {
+            int lid = hosts.of(0).lid();
+            VerbsAddress gone = new VerbsAddress(lid, Gid.ZERO, 5000);
+            InetSocketAddress place = new InetSocketAddress("127.77." + (lid >> 8) + "." + (lid & 255), 5000);
+            Closeable kept = hosts.keep(gone);
+            assertThrows(BindException.class, () -> new DatagramSocket(place).close());
+            assertThrows(IOException.class, () -> hosts.keep(gone));
+            kept.close();
+            new DatagramSocket(place).close();
+        }
     }
 }

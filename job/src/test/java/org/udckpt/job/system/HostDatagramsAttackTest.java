@@ -24,7 +24,7 @@ import org.udckpt.job.hosts.HostLab;
  * A third host on the network of an MPI job's hosts, whose root can send from any address: its datagrams have headers and sources that are right, and no right tag.
  */
 @Timeout(600)
-class DatagramsOfStrangersTest {
+class HostDatagramsAttackTest {
     private static final int SECONDS = 240;
     private static final String NEVER = "-1";
     private static final String BURSTS = "5";
