@@ -136,17 +136,19 @@ static void read_events(int key) {
 
 static bool known(int key) { return key >= 0 && key < size && held[key] >= 0; }
 
+static void hold(int fd) {
+  int key = fd < 0 ? -1 : keep(fd);
+  if (fd >= 0 && key < 0) close(fd);
+  answer_number(fd < 0 ? -EBADF : key < 0 ? -ENOMEM : key);
+}
+
 static void perform(const struct request *request, int fd) {
+  if (request->operation == LAZY_HOLD) {
+    hold(fd);
+    return;
+  }
+  if (fd >= 0) close(fd); /* nobody asked for it */
   switch (request->operation) {
-    case LAZY_HOLD:
-      if (fd < 0) {
-        answer_number(-EBADF);
-        return;
-      }
-      int key = keep(fd);
-      if (key < 0) close(fd);
-      answer_number(key < 0 ? -ENOMEM : key);
-      return;
     case LAZY_READ:
       if (known(request->key)) read_events(request->key);
       else answer_number(-EBADF);
@@ -163,6 +165,22 @@ static void perform(const struct request *request, int fd) {
   }
 }
 
+/* The descriptor that came with a message; -1: none. There is no use for a second one. */
+static int take_descriptor(struct msghdr *message) {
+  int first = -1;
+  for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof first;
+    for (size_t i = 0; i < count; i++) {
+      int fd;
+      memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
+      if (first < 0) first = fd;
+      else close(fd);
+    }
+  }
+  return first;
+}
+
 void lazy_readable(void) {
   struct request request;
   struct iovec part = {&request, sizeof request};
@@ -170,12 +188,11 @@ void lazy_readable(void) {
   struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
   ssize_t n = recvmsg(agent, &message, MSG_CMSG_CLOEXEC);
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  int fd = n > 0 ? take_descriptor(&message) : -1;
   if (n != sizeof request) {
+    if (fd >= 0) close(fd);
     lazy_lost();
     return;
   }
-  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  int fd = -1;
-  if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) memcpy(&fd, CMSG_DATA(header), sizeof fd);
   perform(&request, fd);
 }

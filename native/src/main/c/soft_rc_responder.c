@@ -168,7 +168,8 @@ static void answer_read(struct soft_rc *rc, const struct soft_rc_wire *request, 
             refuse_quietly(rc, SOFT_RC_NAK_OPERATION); /* nothing is mapped there any more */
             return;
         }
-        memory += part;
+        if (part) /* nothing was asked for: there is no memory */
+            memory += part;
         length -= part;
     }
 }

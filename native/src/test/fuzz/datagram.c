@@ -3,6 +3,10 @@
 #include "fuzz_verbs.h"
 #include "soft_wire.h"
 
+#ifndef TAGGED
+#define TAGGED 0
+#endif
+
 enum { QKEY = 0x11111111, MEMORY = 16384, RECEIVES = 8 };
 
 static struct {
@@ -19,6 +23,8 @@ static uint8_t memory[MEMORY];
 
 static void prepare(void)
 {
+    if (TAGGED)
+        setenv("UDCKPT_SOFT_TAGS", "test", 1);
     own.context = open_device();
     own.lid = lid_of(own.context);
     NEED(own.pd = ibv_alloc_pd(own.context));
@@ -58,6 +64,30 @@ static void post_receive(struct input *input)
     ibv_post_recv(own.qp, &wr, &bad);
 }
 
+struct packet {
+    struct soft_wire header;
+    uint8_t payload[SOFT_MTU + 64 + sizeof(struct soft_tag)]; /* behind the tag, where there is one */
+};
+
+/* Moves the payload behind a tag, which is right unless the last bit says otherwise, with a counter that goes up, stays, or comes again. Returns its bytes. */
+static size_t tag(struct packet *packet, size_t length, uint8_t how)
+{
+    static uint64_t counter;
+    struct soft_tag tag;
+    uint8_t nonce[SOFT_MAC_NONCE];
+    uint16_t number = htobe16((uint16_t)ntohl(packet->header.source_qpn));
+    tag.counter = htobe64(how & 2 ? counter - (how >> 2) : (counter += how >> 2));
+    memcpy(nonce, &packet->header.source_lid, 2);
+    memcpy(nonce + 2, &number, 2);
+    memcpy(nonce + 4, &tag.counter, 8);
+    struct iovec pieces[2] = {{&packet->header, sizeof packet->header}, {packet->payload, length}};
+    soft_mac(&soft_config()->key, nonce, pieces, sizeof packet->header + length, tag.mac);
+    tag.mac[0] ^= how & 1;
+    memmove(packet->payload + sizeof tag, packet->payload, length);
+    memcpy(packet->payload, &tag, sizeof tag);
+    return sizeof tag;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct input input = {bytes, size};
@@ -67,21 +97,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     anew();
     while (input.left) {
         post_receive(&input);
-        struct {
-            struct soft_wire header;
-            uint8_t payload[SOFT_MTU + 64];
-        } packet;
-        uint16_t length = take_u16(&input) % (sizeof packet.payload + 1);
+        struct packet packet;
+        uint16_t length = take_u16(&input) % (SOFT_MTU + 65);
         take(&input, &packet.header, sizeof packet.header);
-        packet.header.magic = htonl(SOFT_WIRE_MAGIC);
+        packet.header.magic = htonl(TAGGED ? SOFT_WIRE_MAGIC_TAGGED : SOFT_WIRE_MAGIC);
         packet.header.destination_qpn = htonl(own.qp->qp_num);
         packet.header.qkey = htonl(QKEY);
         if (take_u8(&input) % 4) { /* what a sender says of itself when it does not lie */
             packet.header.source_qpn = htonl(own.peer_qpn);
             packet.header.source_lid = htons(own.lid);
         }
+        memset(packet.payload, 0, sizeof packet.payload);
         take(&input, packet.payload, length < 64 ? length : 64);
-        send_packet(own.peer, own.lid, own.qp->qp_num, &packet, sizeof packet.header + length);
+        size_t bytes = sizeof packet.header + (TAGGED ? tag(&packet, length, take_u8(&input)) : 0) + length;
+        send_packet(own.peer, own.lid, own.qp->qp_num, &packet, bytes);
         ibv_poll_cq(own.cq, 16, wc);
     }
     return 0;

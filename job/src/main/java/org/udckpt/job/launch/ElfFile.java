@@ -20,6 +20,7 @@ import java.util.List;
 record ElfFile(int machine, String interpreter, List<String> needed) {
     static final int MACHINE_X86_64 = 62;
     private static final int HEADER = 64;
+    private static final int PROGRAM_HEADER = 56;
     private static final int PT_LOAD = 1;
     private static final int PT_DYNAMIC = 2;
     private static final int PT_INTERP = 3;
@@ -57,6 +58,9 @@ record ElfFile(int machine, String interpreter, List<String> needed) {
     private static List<Segment> segments(FileChannel file, ByteBuffer header, Path path) throws IOException {
         int size = Short.toUnsignedInt(header.getShort(54));
         int count = Short.toUnsignedInt(header.getShort(56));
+        if (count > 0 && size < PROGRAM_HEADER) {
+            throw new IOException(path + ": damaged ELF file: program headers of " + size + " bytes");
+        }
         ByteBuffer table = bytes(file, header.getLong(32), (long) size * count, path);
         List<Segment> segments = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -98,7 +102,7 @@ record ElfFile(int machine, String interpreter, List<String> needed) {
     }
 
     private static ByteBuffer bytes(FileChannel file, long offset, long size, Path path) throws IOException {
-        if (size < 0 || size > TABLE_MAX || offset < 0 || offset + size > file.size()) {
+        if (size < 0 || size > TABLE_MAX || offset < 0 || offset > file.size() - size) {
             throw new IOException(path + ": damaged ELF file: " + size + " bytes at offset " + offset + " of " + file.size());
         }
         ByteBuffer buffer = ByteBuffer.allocate((int) size).order(ByteOrder.LITTLE_ENDIAN);

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * {@code job.json} of a runtime directory: who runs the job, for other udckpt commands to find.
@@ -20,8 +21,14 @@ public record JobFile(String name, String imageDirectory, int ranks, List<String
         long shepherdPid, long shepherdStart, int generation) {
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    /** @throws IOException also where it is none, or says less than a job's */
     public static JobFile read(Path directory) throws IOException {
-        return JSON.readValue(directory.resolve("job.json").toFile(), JobFile.class);
+        Path file = directory.resolve("job.json");
+        JobFile job = JSON.readValue(file.toFile(), JobFile.class);
+        if (job == null || job.name == null || job.imageDirectory == null || job.program == null || job.program.stream().anyMatch(Objects::isNull)) {
+            throw new IOException(file + " does not say which job it is of");
+        }
+        return job;
     }
 
     /** Replaces the file at once: a reader sees the old or the new one. */

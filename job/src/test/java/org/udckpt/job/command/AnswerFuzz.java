@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -50,7 +51,7 @@ public final class AnswerFuzz {
         } else {
             JsonNode event;
             try {
-                event = JSON.readTree(bytes);
+                event = JSON.readTree(new String(bytes, StandardCharsets.UTF_8)); // a line of text, as CommandClient has it
             } catch (JsonProcessingException e) {
                 return; // as promised
             }
