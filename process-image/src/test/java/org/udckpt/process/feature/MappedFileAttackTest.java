@@ -22,7 +22,7 @@ import org.udckpt.process.restore.RestoreException;
  * A stranger gives his own code and data the names, sizes and times of what a job of root's maps and reads. He wins when the restarted job
  * takes it. {@code MappedFileOwnerAttackTest} (module job) does the same to a job of another ordinary user.
  */
-@Timeout(600)
+@Timeout(3600) // of 1,000 tries of each attack; an eighth of a second each
 class MappedFileAttackTest {
     private static final String[] FILES = {"code.so", "shared.map", "input"};
     private static final int CODE_AT = 3 * 4096;
@@ -75,7 +75,7 @@ class MappedFileAttackTest {
             for (String name : FILES) {
                 Path forged = forged(name);
                 Path kept = everybodys.resolve("kept");
-                Tries.noneWins("a file of the same size and time in the place of " + name, everybodysTries(), _ -> {
+                Tries.noneWins("a file of the same size and time in the place of " + name, _ -> {
                     Files.move(everybodys.resolve(name), kept);
                     Files.move(forged, everybodys.resolve(name));
                     try {
@@ -98,7 +98,7 @@ class MappedFileAttackTest {
             for (String name : FILES) {
                 Path forged = forged(name);
                 Path kept = scratch.resolve("kept");
-                Tries.noneWins("a stranger's " + name + " where the job's has gone from a sticky directory", everybodysTries(), _ -> {
+                Tries.noneWins("a stranger's " + name + " where the job's has gone from a sticky directory", _ -> {
                     Files.move(everybodys.resolve(name), kept);
                     Files.move(forged, everybodys.resolve(name));
                     try {
@@ -126,7 +126,7 @@ class MappedFileAttackTest {
                             : OrdinaryUser.STRANGER.start(program.toString(), "3600", everybodys.resolve(name).toString(), forged.toString());
                     try (BufferedReader said = new BufferedReader(new InputStreamReader(swapping.getInputStream()))) {
                         assertEquals("ready", said.readLine());
-                        Tries.noneWins(name + " exchanged " + (watching ? "at each look at its directory" : "all the time") + " during the restart", everybodysTries(), _ -> {
+                        Tries.noneWins(name + " exchanged " + (watching ? "at each look at its directory" : "all the time") + " during the restart", _ -> {
                             String outcome = outcome(job);
                             return !outcome.equals("refused") && !outcome.equals("PASS");
                         });
@@ -162,7 +162,7 @@ class MappedFileAttackTest {
             Process swapping = OrdinaryUser.STRANGER.start(program.toString(), "3600", input.toString(), fifo.toString());
             try (BufferedReader said = new BufferedReader(new InputStreamReader(swapping.getInputStream()))) {
                 assertEquals("ready", said.readLine());
-                Tries.noneWins("a FIFO in the place of a file that is read, during the restart", everybodysTries(), _ -> {
+                Tries.noneWins("a FIFO in the place of a file that is read, during the restart", _ -> {
                     String outcome = outcome(job);
                     return !outcome.equals("refused") && !outcome.equals("PASS");
                 });
@@ -177,10 +177,6 @@ class MappedFileAttackTest {
             }
             assertEquals("PASS", job.verdict(), "the attacked job goes on");
         }
-    }
-
-    private static int everybodysTries() {
-        return 4; // a restore takes a fifth of a second, and there are a dozen attacks
     }
 
     /** The reverse: nobody is kept from his own files. */
