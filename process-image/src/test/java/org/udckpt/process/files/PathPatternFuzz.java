@@ -20,7 +20,8 @@ public final class PathPatternFuzz {
         pattern.matches(path);
         pattern.leadsFrom(path);
         pattern.withRoot("/elsewhere");
-        if (!PathPattern.of(PathPattern.quoted(path)).matches(path.replaceAll("/+$", "")) && !path.contains("/.") && !path.contains("//")) {
+        boolean plain = !path.contains("/.") && !path.contains("//") && !path.endsWith("/");
+        if (plain && !PathPattern.of(PathPattern.quoted(path)).matches(path)) {
             throw new AssertionError("the pattern of '" + path + "' alone does not match it");
         }
     }
