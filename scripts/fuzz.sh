@@ -9,23 +9,32 @@ fuzz_property() { # NAME: a property of the root pom
     sed -n "s|.*<$1>\(.*\)</$1>.*|\1|p" "$root/pom.xml"
 }
 
-fuzz_build() {
-    local log=$root/target/fuzz/build.log version modules artifact
-    mkdir -p "$root/target/fuzz"
+# fuzz_jar ARTIFACT VERSION
+fuzz_jar() {
+    [ -f "$root/target/fuzz/$1-$2.jar" ] ||
+        maven -q -N org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy "-Dartifact=com.code-intelligence:$1:$2" -DoutputDirectory="$root/target/fuzz"
+}
+
+fuzz_build_java() {
+    local version modules
     version=$(fuzz_property jazzer.version)
     modules=$(fuzz_java_targets | sed 's|/.*||' | sort -u | paste -sd ,)
-    {
-        maven -q -pl "$modules" -am test-compile org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath -Dmdep.outputFile=target/fuzz.classpath -Dmdep.includeScope=test
-        for artifact in jazzer jazzer-api; do
-            [ -f "$root/target/fuzz/$artifact-$version.jar" ] ||
-                maven -q -N org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy "-Dartifact=com.code-intelligence:$artifact:$version" -DoutputDirectory="$root/target/fuzz"
-        done
-        cmake -S "$root/native" -B "$root/native/target/cmake-fuzz" -DCMAKE_C_COMPILER=clang -DUDCKPT_SANITIZE=address,undefined -DUDCKPT_FUZZ=ON -DJAVA="$java_home/bin/java"
+    maven -q -pl "$modules" -am test-compile org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath -Dmdep.outputFile=target/fuzz.classpath -Dmdep.includeScope=test &&
+        fuzz_jar jazzer "$version" && fuzz_jar jazzer-api "$version"
+}
+
+fuzz_build_c() {
+    cmake -S "$root/native" -B "$root/native/target/cmake-fuzz" -DCMAKE_C_COMPILER=clang -DUDCKPT_SANITIZE=address,undefined -DUDCKPT_FUZZ=ON -DJAVA="$java_home/bin/java" &&
         cmake --build "$root/native/target/cmake-fuzz" -j2 --target fuzz_targets
-    } >"$log" 2>&1 || {
+}
+
+fuzz_build() {
+    local log=$root/target/fuzz/build.log
+    mkdir -p "$root/target/fuzz"
+    if ! { fuzz_build_java && fuzz_build_c; } >"$log" 2>&1; then
         tail -20 "$log" >&2
         die 70 "the fuzz targets could not be built: see above, and $log"
-    }
+    fi
 }
 
 # fuzz_run NAME SECONDS INPUTS COMMAND...: prints its line; 1 after a finding
@@ -36,10 +45,14 @@ fuzz_run() {
     mkdir -p "$place/corpus" "$place/found"
     (cd "$place" && exec "$@" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3072 -print_final_stats=1 -artifact_prefix="$place/found/" "$place/corpus" "$inputs") >"$log" 2>&1 || code=$?
     count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -1)
-    coverage=$(grep -oE 'cov: [0-9]+' "$log" | tail -1)
+    coverage=$(grep -aoE 'cov: [0-9]+' "$log" | tail -1) || true # none, where it ended at once
     found=$(sed -n 's/.*Test unit written to //p' "$log" | tail -1)
-    printf 'fuzz: %s: %s executions, %s, %s s, %s\n' "$name" "${count:-?}" "${coverage:-cov: ?}" "$seconds" \
-        "$([ "$code" = 0 ] && printf 'no finding' || printf 'FOUND %s; see %s' "${found:-(no input)}" "$log")"
+    case $code,$count,$found in
+        0,[1-9]*,) found='no finding' ;;
+        *,) found="DID NOT END AS IT SHOULD; see $log" code=1 ;;
+        *) found="FOUND $found; see $log" code=1 ;;
+    esac
+    printf 'fuzz: %s: %s executions, %s, %s s, %s\n' "$name" "${count:-?}" "${coverage:-cov: ?}" "$seconds" "$found"
     return "$code"
 }
 
@@ -65,7 +78,7 @@ fuzz_java() {
 
 # test_fuzz [--minutes N] [--only NAME] [--jobs 1|2]
 test_fuzz() {
-    local minutes=1 only= jobs=2 target name failed=0
+    local minutes=1 only= jobs=2 ran= target name failed=0
     while [ $# -gt 0 ]; do
         case ${1-},${2-} in
             --minutes,[1-9]*) minutes=$2 ;;
@@ -89,7 +102,7 @@ test_fuzz() {
             wait -n || failed=1
         done
     done
-    [ -n "${ran-}" ] || die 64 "there is no fuzz target '$only'; there are: $(fuzz_c_targets | paste -sd ' ') $(fuzz_java_targets | sed 's|.*/||; s/[.]java$//' | paste -sd ' ')"
+    [ -n "$ran" ] || die 64 "there is no fuzz target '$only'; there are: $(fuzz_c_targets | paste -sd ' ') $(fuzz_java_targets | sed 's|.*/||; s/[.]java$//' | paste -sd ' ')"
     while [ -n "$(jobs -pr)" ]; do
         wait -n || failed=1
     done
