@@ -113,6 +113,7 @@ public final class Capture implements AutoCloseable {
             adoptOrphans(ranks);
             request.calls().keep(ranks.stream().flatMap(RankCapture::threads).collect(Collectors.toSet()));
             all(ranks, RankCapture::read);
+            AgentRights.spread(ranks.stream().flatMap(rank -> rank.processes().stream()).toList());
             all(ranks, rank -> rank.ask(stop.memory));
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks)); // looks at the kernel's objects from outside, while the tracers fork
             return new Capture(ranks, stop);

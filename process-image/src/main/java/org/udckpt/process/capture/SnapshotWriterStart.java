@@ -62,6 +62,9 @@ final class SnapshotWriterStart {
 
     /** Null, or why this snapshot cannot write by itself. */
     static String unable(TracedProcess process, int pid, int files) {
+        if (process.lostRights != null) {
+            return process.lostRights;
+        }
         if (!process.parasite.safe()) {
             return "it has no libudckpt.so";
         }

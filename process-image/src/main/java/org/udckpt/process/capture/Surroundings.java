@@ -55,9 +55,11 @@ final class Surroundings {
             throw process.refuse("it has the security label " + label(process.pid) + ", and was started with " + label + ": a restart could not give it that");
         }
         process.originPid = originPid;
+        process.lostRights = AgentRights.lost(process.pid);
         for (TracedThread thread : process.threads) {
             String status = thread == process.main() ? process.status : Proc.text("/proc/" + process.pid + "/task/" + thread.tid + "/status");
             privileges.read(process, thread, status);
+            process.lostRights = process.lostRights == null ? AgentRights.lost(thread.tid, status) : process.lostRights;
             refuseThread(process, thread, status);
             thread.storeBypass = StatusLines.storeBypass(status, origin);
             thread.indirectBranch = StatusLines.indirectBranch(status, origin);

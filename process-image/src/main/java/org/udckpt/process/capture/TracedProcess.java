@@ -48,6 +48,8 @@ final class TracedProcess {
     long[] unforkedGuards = new long[0];
     /** By their starts, where a fork has not all of them: locks (mlock(2)), and those of memory that is not forked. Else empty. */
     Map<Long, MappingFlags> flags = Map.of();
+    /** Null, or why it is not trusted with what is the agent's ({@link AgentRights}). */
+    String lostRights;
     Snapshot snapshot;
 
     static TracedProcess root(CaptureRequest.Root root) {
