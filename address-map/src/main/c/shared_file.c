@@ -24,9 +24,11 @@ int shared_file_map(struct shared_file *file, const char *directory, const char 
     char path[256];
     struct stat status = {0};
     snprintf(path, sizeof path, "%s/%s", directory, name);
-    int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
     void *start = MAP_FAILED;
-    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size >= PAGE)
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_uid && status.st_uid != geteuid())
+        errno = EACCES; /* whoever it belongs to could change it at any time */
+    else if (fd >= 0 && status.st_size >= PAGE)
         start = map(file, fd, status.st_size, writable ? PROT_READ | PROT_WRITE : PROT_READ);
     int saved = errno;
     if (fd >= 0)

@@ -1,6 +1,7 @@
 /* The socket to the agent, and whole messages over it. */
 #define _GNU_SOURCE
 #include "control.h"
+#include "unix_peer.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ int control_connect(void)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
-    if (connect(fd, (struct sockaddr *)&address, sizeof address)) {
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) || unix_peer_check(fd)) {
         int saved = errno;
         close(fd);
         errno = saved;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "shepherd.h"
+#include "unix_peer.h"
 
 static int listen_at(const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -36,7 +37,11 @@ static int accept_agent(int listener) {
     fprintf(stderr, "udckpt: shepherd: no agent connected within 60 s\n");
     exit(124);
   }
-  int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+  int fd;
+  while ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0 && unix_peer_check(fd) < 0) {
+    fprintf(stderr, "udckpt: shepherd: somebody else than this user and root wanted to be the agent: refused\n");
+    close(fd);
+  }
   if (fd < 0) {
     fprintf(stderr, "udckpt: shepherd: cannot accept the agent: %s\n", strerror(errno));
     exit(74);

@@ -14,6 +14,7 @@
 
 #include "shepherd.h"
 #include "shepherd_relay.h"
+#include "unix_peer.h"
 
 static struct relay relays[SHEPHERD_MAX_ROOTS];
 
@@ -27,7 +28,7 @@ static int connect_to(const char *path) {
   }
   strcpy(address.sun_path, path);
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
+  if (fd >= 0 && (connect(fd, (struct sockaddr *)&address, sizeof address) < 0 || unix_peer_check(fd) < 0)) {
     int error = errno;
     close(fd);
     errno = error;

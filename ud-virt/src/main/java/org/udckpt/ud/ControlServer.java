@@ -3,8 +3,6 @@ package org.udckpt.ud;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.SocketException;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
@@ -21,6 +19,7 @@ import java.util.stream.IntStream;
 import org.udckpt.address.AddressAuthority;
 import org.udckpt.address.TranslationTable;
 import org.udckpt.layout.Layout;
+import org.udckpt.linux.UnixPeer;
 
 /**
  * The agent's socket for the ranks' libraries: {@code agent.sock} of the runtime directory. A process connects when it
@@ -72,8 +71,7 @@ public final class ControlServer implements AutoCloseable {
     public static ControlServer start(Path runtimeDir, int generation, AddressAuthority authority, TranslationTable table,
             RankHosts hosts, RankNumbers numbers, PortKeeper keeper, Consumer<LibraryConnection> gone) throws IOException {
         Path socket = runtimeDir.resolve("agent.sock");
-        ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-        server.bind(UnixDomainSocketAddress.of(socket), 1024);
+        ServerSocketChannel server = UnixPeer.listen(socket, 1024);
         ControlServer it = new ControlServer(socket, generation, authority, table, hosts, numbers, keeper, gone, server);
         Thread.ofPlatform().daemon().name("udckpt-control").start(it::accept);
         return it;
@@ -119,12 +117,18 @@ public final class ControlServer implements AutoCloseable {
     /** Where accept(2) fails for want of descriptors, the process waits in the backlog until there is one. */
     private void accept() {
         boolean failing = false;
+        boolean stranger = false;
         while (server.isOpen()) {
             try {
-                SocketChannel channel = server.accept();
+                SocketChannel channel = UnixPeer.accept(server);
                 failing = false;
                 open.add(channel);
                 Thread.ofVirtual().name("udckpt-rank").start(() -> serve(channel));
+            } catch (UnixPeer.Stranger e) {
+                if (!stranger) {
+                    System.err.println("udckpt: " + e.getMessage() + ": refused (told once)");
+                }
+                stranger = true;
             } catch (IOException e) {
                 if (server.isOpen() && !failing) {
                     System.err.println("udckpt: " + socket + ": accept: " + e.getMessage() + "; trying again until it works");

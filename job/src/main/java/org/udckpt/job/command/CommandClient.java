@@ -6,8 +6,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
@@ -17,6 +15,7 @@ import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.runtime.JobFile;
 import org.udckpt.job.runtime.RuntimeDirectory;
+import org.udckpt.linux.UnixPeer;
 
 /** Asks a running job's agent over its command.sock (docs/control-protocol.md): one JSON line there, one or more back. */
 public final class CommandClient implements AutoCloseable {
@@ -39,6 +38,8 @@ public final class CommandClient implements AutoCloseable {
         while (true) {
             try {
                 return connectOnce(runtime);
+            } catch (UnixPeer.Stranger e) {
+                throw new Failure(ExitCode.PERMISSION, "job " + runtime.name() + ": " + e.getMessage(), e);
             } catch (IOException e) {
                 if (!starting(runtime) || System.nanoTime() > deadline) {
                     throw new Failure(ExitCode.NOT_FOUND, "job " + runtime.name() + " does not answer on " + runtime.commandSocket()
@@ -50,14 +51,7 @@ public final class CommandClient implements AutoCloseable {
     }
 
     private static CommandClient connectOnce(RuntimeDirectory runtime) throws IOException {
-        SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
-        try {
-            channel.connect(UnixDomainSocketAddress.of(runtime.commandSocket()));
-            return new CommandClient(runtime.name(), channel);
-        } catch (IOException e) {
-            channel.close();
-            throw e;
-        }
+        return new CommandClient(runtime.name(), UnixPeer.connect(runtime.commandSocket()));
     }
 
     private static boolean starting(RuntimeDirectory runtime) {

@@ -5,8 +5,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -24,6 +22,7 @@ import org.udckpt.job.report.Messages;
 import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.runtime.Acceptor;
 import org.udckpt.job.runtime.LineReader;
+import org.udckpt.linux.UnixPeer;
 
 /** The agent's command.sock: a JSON line is a request; events and one final answer go back (docs/control-protocol.md). */
 public final class CommandServer implements AutoCloseable {
@@ -55,6 +54,7 @@ public final class CommandServer implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long ANSWER_SECONDS = 60;
     private static final long READER_SECONDS = 10;
+    private static final int BACKLOG = 50;
     private static final ScheduledThreadPoolExecutor WATCH = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("command-watch").factory());
 
     static {
@@ -74,9 +74,7 @@ public final class CommandServer implements AutoCloseable {
     }
 
     public static CommandServer start(Path socket, Handler handler) throws IOException {
-        ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-        server.bind(UnixDomainSocketAddress.of(socket));
-        return new CommandServer(server, handler);
+        return new CommandServer(UnixPeer.listen(socket, BACKLOG), handler);
     }
 
     private void accept() {

@@ -3,8 +3,6 @@ package org.udckpt.job.launch;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ClosedChannelException;
@@ -21,6 +19,7 @@ import java.util.function.UnaryOperator;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.linux.UnixPeer;
 
 /**
  * The agent's end of udckpt-shepherd, which is the ranks' parent (protocol: docs/interfaces.md). The shepherd inherits
@@ -93,9 +92,9 @@ public final class Shepherd implements AutoCloseable {
         while (true) {
             if (Files.exists(socket)) {
                 try {
-                    SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
-                    channel.connect(UnixDomainSocketAddress.of(socket));
-                    return channel;
+                    return UnixPeer.connect(socket);
+                } catch (UnixPeer.Stranger e) {
+                    throw new Failure(ExitCode.PERMISSION, "udckpt-shepherd: " + e.getMessage(), e);
                 } catch (IOException e) {
                     Messages.debugTrace("shepherd not listening yet", e); // between its bind and its listen
                 }

@@ -1,8 +1,6 @@
 package org.udckpt.job.pmi;
 
 import java.io.IOException;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,6 +17,7 @@ import org.udckpt.address.RankSpan;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.runtime.Acceptor;
+import org.udckpt.linux.UnixPeer;
 
 /**
  * The process manager's half of PMI-1, for the ranks of an agent: key-value space and barrier, which they share with those of the other agents
@@ -67,8 +66,7 @@ public final class PmiServer implements AutoCloseable {
         this.listener = listener;
         this.patience = patience;
         this.seats = state.ranks().stream().map(Seat::new).toList();
-        this.server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-        server.bind(UnixDomainSocketAddress.of(socket), Math.max(128, span.count()));
+        this.server = UnixPeer.listen(socket, Math.max(128, span.count()));
         Thread.ofVirtual().name("pmi-accept").start(this::accept);
     }
 

@@ -6,9 +6,10 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.function.Consumer;
 import org.udckpt.job.report.Messages;
+import org.udckpt.linux.UnixPeer;
 
 /**
- * Accepts connections until the server is closed. An accept that fails (EMFILE, ENFILE, ENOMEM: accept(2)) is tried again:
+ * Accepts connections of this user and root until the server is closed. An accept that fails (EMFILE, ENFILE, ENOMEM: accept(2)) is tried again:
  * the connection waits in the backlog until there is a descriptor for it.
  */
 public final class Acceptor {
@@ -24,15 +25,21 @@ public final class Acceptor {
      */
     public static void run(String name, ServerSocketChannel server, Consumer<SocketChannel> serve) {
         boolean failing = false;
+        boolean stranger = false;
         while (true) {
             try {
-                serve.accept(server.accept());
+                serve.accept(UnixPeer.accept(server));
                 if (failing) {
                     Messages.info(name + ": connections are accepted again");
                 }
                 failing = false;
             } catch (ClosedChannelException e) {
                 return;
+            } catch (UnixPeer.Stranger e) {
+                if (!stranger) {
+                    Messages.warn(name + ": " + e.getMessage() + ": refused (told once)");
+                }
+                stranger = true;
             } catch (IOException e) {
                 if (!failing) {
                     Messages.error(name + ": accept failed: " + e.getMessage() + "; trying again until it works", e);

@@ -46,7 +46,7 @@ final class LeadProcess implements AutoCloseable {
     }
 
     private static List<String> java(Path directory, Class<?> main) {
-        return List.of(System.getProperty("java.home") + "/bin/java", "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED",
+        return List.of(System.getProperty("java.home") + "/bin/java", "--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
                 MARK + directory, "-cp", System.getProperty("java.class.path"), main.getName());
     }
