@@ -4,20 +4,25 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /** Maps a file of the runtime directory that the ranks map too. */
 final class SharedFile {
+    private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rw-------");
+
     private SharedFile() {}
 
     /** Makes a new file of {@code bytes} zero bytes, mode 0600, and maps it. Fails if it exists. */
     static MemorySegment create(Path path, long bytes, Arena arena) throws IOException {
         try (FileChannel file = FileChannel.open(path,
                 Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW),
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+                PosixFilePermissions.asFileAttribute(OWNER_ONLY))) {
+            Files.setPosixFilePermissions(path, OWNER_ONLY); // whatever the umask: ranks open it, too
             return file.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
         }
     }

@@ -118,6 +118,57 @@ public final class Folder implements AutoCloseable {
         }
     }
 
+    /**
+     * The directory {@code name}, which only this user can enter: made where it is not there, and its mode set, whatever the umask is or was when it was made. Who made it is looked at, not what mkdir(2) said.
+     *
+     * @return null: the name is somebody else's, or no directory's
+     */
+    public Folder claimSub(String name) {
+        long made = Syscall.call(Syscall.MKDIRAT, fd, Scratch.string(name), 0700);
+        if (made != -LinuxError.EEXIST) {
+            LinuxError.check(made, "make directory " + below(name));
+        }
+        int way = tryOwn(name);
+        if (way < 0) {
+            return null;
+        }
+        try {
+            if ((Files.stat(way).mode() & 07777) != 0700) {
+                LinuxError.check(Syscall.call(Syscall.FCHMODAT, AT_FDCWD, Scratch.string(Files.ofDescriptor(way)), 0700), "chmod " + below(name));
+            }
+            return new Folder(below(name), (int) LinuxError.check(tryOpen(way, ".", 0), "open " + below(name)));
+        } finally {
+            Files.close(way);
+        }
+    }
+
+    /** The directory {@code name} if it is this user's, and nobody else's to write to; null: there is none such. */
+    public Folder ownSub(String name) {
+        int way = tryOwn(name);
+        if (way < 0) {
+            return null;
+        }
+        try {
+            return (Files.stat(way).mode() & OTHERS_WRITE) != 0 ? null : new Folder(below(name), (int) LinuxError.check(tryOpen(way, ".", 0), "open " + below(name)));
+        } finally {
+            Files.close(way);
+        }
+    }
+
+    /** Only as a way (O_PATH), for which it need not be readable. -1: it is not there, no directory, or somebody else's. */
+    private int tryOwn(String name) {
+        long opened = tryOpen(fd, name, Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_NOFOLLOW, 0, RESOLVE_BENEATH);
+        if (opened == -LinuxError.ENOENT || opened == -LinuxError.ENOTDIR || opened == -LinuxError.ELOOP) {
+            return -1;
+        }
+        int way = (int) LinuxError.check(opened, "open " + below(name));
+        if (Files.stat(way).uid() == User.id()) {
+            return way;
+        }
+        Files.close(way);
+        return -1;
+    }
+
     /** @throws UntrustedPath unless it is this user's (or root's), and nobody else can enter it or write to it */
     public void requireOwn() {
         Files.Stat stat = stat();

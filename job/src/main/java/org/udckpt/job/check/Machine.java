@@ -34,7 +34,7 @@ public final class Machine {
         findings.add(mpi());
         findings.add(debugging());
         findings.add(openFiles());
-        findings.add(storage("runtime", RuntimeDirectory.base(settings)));
+        findings.add(storage("runtime", RuntimeDirectory.planned(settings)));
         findings.add(storage("images", Path.of(settings.text(Option.DIR).isEmpty() ? "." : settings.text(Option.DIR)).toAbsolutePath()));
         findings.add(installation(settings));
         return findings;

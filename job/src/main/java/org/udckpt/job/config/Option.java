@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** Every setting that a file, the environment or a flag can give, with its default. */
 public enum Option {
-    RUNTIME("runtime", "", "directory for sockets and shared memory of running jobs; empty: /dev/shm/udckpt-UID"),
+    RUNTIME("runtime", "", "directory for sockets and shared memory of running jobs; empty: $XDG_RUNTIME_DIR/udckpt, else /dev/shm/udckpt-UID"),
     DIR("dir", "", "where checkpoints go; empty: ./NAME.ckpt"),
     SHARED_DIR("shared-dir", "false", "checkpoints may be in a directory that others of a group can write to, who can then remove them, but neither read nor change them: true or false"),
     INTERVAL("interval", "0", "time between checkpoints taken by itself, e.g. 30s, 10m; auto: from their cost and mtbf; 0: none"),

@@ -2,12 +2,12 @@ package org.udckpt.job.launch;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.job.runtime.OwnFile;
 
 /**
  * What the shepherd needs to start one rank, and its file of NUL-terminated strings (docs/interfaces.md, SPECFILE).
@@ -26,7 +26,7 @@ public record Specification(Path directory, String pmiSocket, boolean readsStand
         command.forEach(word -> string(bytes, word));
         environment.forEach((name, value) -> string(bytes, name + "=" + value));
         try {
-            Files.write(file, bytes.toByteArray());
+            OwnFile.write(file, bytes.toByteArray());
         } catch (IOException e) {
             throw Failure.of("writing " + file, e);
         }

@@ -159,7 +159,7 @@ public final class Planning {
 
     private static List<RestartPlan.Change> changes(Settings settings, ImageLocation location, String job, int unit, OpenNode node, Relocation here, Set<String> elsewhere) {
         Path images = Draining.directory(settings, location.parent());
-        List<String> foreign = JobFiles.foreign(settings, images, RuntimeDirectory.base(settings).resolve(job));
+        List<String> foreign = JobFiles.foreign(settings, images, RuntimeDirectory.planned(settings).resolve(job));
         RollbackRequest request = new RollbackRequest(location.entry().name(), settings.keepsRolledBack(), foreign, "",
                 CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid()).identities(), elsewhere);
         return Forecast.of(here.of(node.image()), List.copyOf(node.memories().values()), request).stream().map(file -> new RestartPlan.Change(unit, file)).toList();

@@ -93,7 +93,6 @@ public final class UnitLife implements AgentPart, News.Reader {
         node = handle;
         news = handle.part().news(this);
         totals = handle.part().totals(NodeCounts.NONE.encode(), _ -> { });
-        RuntimeDirectory.makeBase(settings);
         Draining.parts(settings, specification.job().name()).ifPresent(own -> ImageTrust.check(settings, own.directory()));
         authority = new NodeAuthority(handle, specification.job(), facts().span(), RuntimeDirectory.base(settings).resolve(runtime() + ".shelf"));
         pmi = new NodePmi(handle);

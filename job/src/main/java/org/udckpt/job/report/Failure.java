@@ -68,6 +68,7 @@ public final class Failure extends RuntimeException {
                 case FORBIDDEN -> ExitCode.PERMISSION;
                 case FILE_CHANGED, FAILED -> ExitCode.IO;
             }, what + ": " + e.getMessage(), e);
+            case UntrustedPath e -> new Failure(ExitCode.PERMISSION, what + ": " + e.getMessage(), e);
             case LibraryException e -> new Failure(String.valueOf(e.getMessage()).contains("no answer to") ? ExitCode.TIMEOUT : ExitCode.IO,
                     what + ": " + e.getMessage(), e);
             case AccessDeniedException e -> new Failure(ExitCode.PERMISSION, what + ": permission denied: " + e.getFile(), e);
@@ -75,13 +76,20 @@ public final class Failure extends RuntimeException {
             case NoSuchFileException e -> new Failure(ExitCode.NOT_FOUND, what + ": no such file: " + e.getFile(), e);
             case InvalidPathException e -> new Failure(ExitCode.USAGE, what + ": the path " + e.getInput() + " is not UTF-8; rename it, or reach it by a link that is");
             case IOException e when noSpace(e) -> new Failure(ExitCode.NO_SPACE, what + ": no space left: " + e.getMessage(), e);
+            case IOException e when tooLarge(e) -> new Failure(ExitCode.UNSUPPORTED, what + ": " + FileErrors.text(e) + ": " + Shortage.fileSize(), e);
             case ClosedChannelException e -> new Failure(ExitCode.IO, what + ": the connection is closed", e);
             case IOException e -> new Failure(ExitCode.IO, what + ": " + FileErrors.text(e), e);
             case TimeoutException e -> new Failure(ExitCode.TIMEOUT, what + ": timed out" + (e.getMessage() == null ? "" : ": " + e.getMessage()), e);
+            case OutOfMemoryError e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + Shortage.text(e), e);
             case java.util.concurrent.ExecutionException e when e.getCause() != null -> of(what, e.getCause());
             case java.io.UncheckedIOException e -> of(what, e.getCause());
             default -> new Failure(ExitCode.INTERNAL, what + ": " + cause, cause);
         };
+    }
+
+    private static boolean tooLarge(IOException e) {
+        String message = String.valueOf(e.getMessage());
+        return message.contains("File too large") || message.contains("EFBIG");
     }
 
     private static boolean noSpace(IOException e) {

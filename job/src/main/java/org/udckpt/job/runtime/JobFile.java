@@ -34,7 +34,7 @@ public record JobFile(String name, String imageDirectory, int ranks, List<String
     /** Replaces the file at once: a reader sees the old or the new one. */
     public void write(Path directory) throws IOException {
         Path temporary = directory.resolve("job.json.tmp");
-        Files.writeString(temporary, JSON.writeValueAsString(tree()));
+        OwnFile.write(temporary, JSON.writeValueAsBytes(tree()));
         Files.move(temporary, directory.resolve("job.json"), StandardCopyOption.ATOMIC_MOVE);
     }
 

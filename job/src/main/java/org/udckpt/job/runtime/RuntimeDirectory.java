@@ -1,61 +1,49 @@
 package org.udckpt.job.runtime;
 
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
-import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Trust;
+import org.udckpt.linux.User;
 
 /** A running job's directory for sockets and shared memory (docs/interfaces.md), mode 0700. */
 public record RuntimeDirectory(Path path) {
     private static final int SOCKET_PATH_MAX = 107; // sun_path of unix(7), less its NUL
 
-    /** The directory that holds all jobs' directories of this user. */
+    /** The directory that holds the runtime directories of this user's new jobs ({@link RuntimePlaces}); it is made. */
     public static Path base(Settings settings) {
-        String given = settings.text(Option.RUNTIME);
-        return given.isEmpty() ? Path.of("/dev/shm/udckpt-" + uid()) : Path.of(given).toAbsolutePath();
+        return RuntimePlaces.of(settings).choose();
     }
 
-    /** Makes it where it is not there. @throws Failure if it is somebody else's */
-    public static void makeBase(Settings settings) {
-        Path base = base(settings);
-        try {
-            makePrivate(base);
-        } catch (IOException e) {
-            throw Failure.of("making the runtime directory " + base, e);
-        }
+    /** The same without making anything, as far as it can be told. */
+    public static Path planned(Settings settings) {
+        return RuntimePlaces.of(settings).planned();
     }
 
     public static int uid() {
-        try {
-            return (int) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
-        } catch (IOException e) {
-            throw Failure.of("asking for the user id in /proc/self", e);
-        }
+        return User.id();
     }
 
     /** That {@link #create} would find nothing in its way: no job of this name runs. */
     public static void requireFree(Settings settings, String name) {
         checkName(name);
-        Path path = base(settings).resolve(name);
-        if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-            try {
-                refuseIfAlive(name, path);
-            } catch (IOException e) {
-                throw Failure.of("looking at the runtime directory " + path, e);
+        for (Path base : RuntimePlaces.of(settings).known()) {
+            try (Folder folder = Folder.reach(base.toString(), Trust.ANY); Folder job = folder.ownSub(name)) {
+                if (job != null) {
+                    refuseIfAlive(name, base.resolve(name));
+                }
+            } catch (IOException | LinuxError e) {
+                throw Failure.of("looking at the runtime directory " + base.resolve(name), e);
             }
         }
     }
@@ -68,16 +56,14 @@ public record RuntimeDirectory(Path path) {
         if (path.resolve("shepherd.sock").toString().length() > SOCKET_PATH_MAX) {
             throw new Failure(ExitCode.USAGE, "the runtime directory " + path + " is too long for a socket's path: give a shorter --name or set UDCKPT_RUNTIME");
         }
-        try {
-            makePrivate(base);
-            if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-                refuseIfAlive(name, path);
-                deleteTree(path);
+        requireFree(settings, name);
+        try (Folder folder = Folder.reach(base.toString(), Trust.ANY)) {
+            folder.removeTree(name);
+            folder.makeSub(name).close();
+        } catch (LinuxError e) {
+            if (e.errno() == LinuxError.EEXIST) {
+                throw new Failure(ExitCode.BUSY, "a job named " + name + " is being started at this moment: give another --name", e);
             }
-            Files.createDirectory(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        } catch (FileAlreadyExistsException e) {
-            throw new Failure(ExitCode.BUSY, "a job named " + name + " is being started at this moment: give another --name", e);
-        } catch (IOException e) {
             throw Failure.of("making the runtime directory " + path, e);
         }
         return new RuntimeDirectory(path);
@@ -86,23 +72,34 @@ public record RuntimeDirectory(Path path) {
     /** The directory of a job that exists; 66 when there is none, 77 when that is for another user to know. */
     public static RuntimeDirectory find(Settings settings, String name) {
         checkName(name);
-        Path path = base(settings).resolve(name);
-        try {
-            Files.readAttributes(path.resolve("job.json"), BasicFileAttributes.class);
-            return new RuntimeDirectory(path);
-        } catch (NoSuchFileException e) {
-            throw new Failure(ExitCode.NOT_FOUND, "no job named " + name + " in " + base(settings) + ": 'udckpt status' lists those that run", e);
-        } catch (AccessDeniedException e) {
-            throw new Failure(ExitCode.PERMISSION, "job " + name + ": permission denied: " + base(settings) + owner(base(settings)) + ": be that user, or set UDCKPT_RUNTIME to a directory of your own", e);
-        } catch (IOException e) {
-            throw Failure.of("looking for job " + name, e);
+        RuntimePlaces places = RuntimePlaces.of(settings);
+        for (Path base : places.known()) {
+            if (isJob(base.resolve(name))) {
+                return new RuntimeDirectory(base.resolve(name));
+            }
+        }
+        if (!places.given().isEmpty()) {
+            refuseOthers(Path.of(places.given()), name);
+        }
+        throw new Failure(ExitCode.NOT_FOUND, "no job named " + name + " in " + places.text() + ": 'udckpt status' lists those that run");
+    }
+
+    private static boolean isJob(Path directory) {
+        return Files.isRegularFile(directory.resolve("job.json"), LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** What the user has named and what is another user's is not looked into: it would be shown as the user's own. */
+    private static void refuseOthers(Path base, String name) {
+        if (Files.exists(base, LinkOption.NOFOLLOW_LINKS) && !RuntimePlaces.isOwn(base)) {
+            throw new Failure(ExitCode.PERMISSION, (name == null ? "" : "job " + name + ": ") + "the runtime directory " + base + owner(base)
+                    + ": be that user, make it yours alone (chmod 700), or set UDCKPT_RUNTIME to a directory of your own");
         }
     }
 
     /** As far as it can be told. */
     private static String owner(Path base) {
         try {
-            return " belongs to user " + Files.getOwner(base, LinkOption.NOFOLLOW_LINKS).getName();
+            return " belongs to user " + Files.getOwner(base, LinkOption.NOFOLLOW_LINKS).getName() + " (mode " + PosixFilePermissions.toString(Files.getPosixFilePermissions(base, LinkOption.NOFOLLOW_LINKS)) + ")";
         } catch (IOException e) {
             return " cannot be looked at";
         }
@@ -110,17 +107,19 @@ public record RuntimeDirectory(Path path) {
 
     /** All jobs of this user that left a job.json, dead ones included, by name. */
     public static List<RuntimeDirectory> all(Settings settings) {
-        Path base = base(settings);
+        RuntimePlaces places = RuntimePlaces.of(settings);
+        if (!places.given().isEmpty()) {
+            refuseOthers(Path.of(places.given()), null);
+        }
         List<RuntimeDirectory> found = new ArrayList<>();
-        if (!Files.isDirectory(base)) {
-            return found;
+        for (Path base : places.known()) {
+            try (Folder folder = Folder.reach(base.toString(), Trust.ANY)) {
+                folder.names().stream().map(base::resolve).filter(RuntimeDirectory::isJob).forEach(path -> found.add(new RuntimeDirectory(path)));
+            } catch (LinuxError e) {
+                throw Failure.of("listing " + base, e);
+            }
         }
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(base, path -> Files.exists(path.resolve("job.json")))) {
-            entries.forEach(path -> found.add(new RuntimeDirectory(path)));
-        } catch (IOException e) {
-            throw Failure.of("listing " + base, e);
-        }
-        found.sort(java.util.Comparator.comparing(directory -> directory.path().getFileName().toString()));
+        found.sort(Comparator.comparing(RuntimeDirectory::name));
         return found;
     }
 
@@ -145,47 +144,13 @@ public record RuntimeDirectory(Path path) {
         }
     }
 
-    private static void makePrivate(Path base) throws IOException {
-        if (!Files.exists(base)) {
-            Files.createDirectories(base.getParent());
-            try {
-                Files.createDirectory(base, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-            } catch (FileAlreadyExistsException e) {
-                return; // another job made it first; checked below by its next user
-            }
-        }
-        int owner = (int) Files.getAttribute(base, "unix:uid", LinkOption.NOFOLLOW_LINKS);
-        if (owner != uid() || !Files.isDirectory(base, LinkOption.NOFOLLOW_LINKS)) {
-            throw new Failure(ExitCode.PERMISSION, base + " belongs to user " + owner + ", not to " + uid() + ": set UDCKPT_RUNTIME to a directory of your own");
-        }
-    }
-
     /** Removes the directory; symbolic links inside are removed, not followed. */
     public void delete() {
-        try {
-            deleteTree(path);
-        } catch (IOException e) {
+        try (Folder base = Folder.reach(path.getParent().toString(), Trust.ANY)) {
+            base.removeTree(name());
+        } catch (LinuxError e) {
             throw Failure.of("removing " + path, e);
         }
-    }
-
-    private static void deleteTree(Path root) throws IOException {
-        Files.walkFileTree(root, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Files.deleteIfExists(file);
-                return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path directory, IOException e) throws IOException {
-                if (e != null) {
-                    throw e;
-                }
-                Files.delete(directory);
-                return FileVisitResult.CONTINUE;
-            }
-        });
     }
 
     public String name() {
