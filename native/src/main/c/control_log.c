@@ -20,6 +20,9 @@ void control_log(const char *format, ...)
     va_end(arguments);
     if (used > (int)sizeof line - 2)
         used = sizeof line - 2;
+    for (char *at = line; at < line + used; at++) /* names in it are somebody's choice, and terminals obey them */
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = '?';
     line[used++] = '\n';
     ssize_t written = write(STDERR_FILENO, line, used);
     (void)written; /* there is nowhere else to say it */

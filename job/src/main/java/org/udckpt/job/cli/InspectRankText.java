@@ -6,6 +6,7 @@ import org.udckpt.job.look.KindTotal;
 import org.udckpt.job.look.NodeView;
 import org.udckpt.job.look.ProcessView;
 import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.PrintableStream;
 import org.udckpt.job.store.ProcessChoice;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.trace.Registers;
@@ -32,7 +33,7 @@ final class InspectRankText {
 
     private static void process(ProcessView process) {
         String parent = process.state().parentPid() == 0 ? "" : process.state().parentPid() == ProcessState.ADOPTED ? ", parent has ended" : ", child of " + process.state().parentPid();
-        System.out.printf("process %d (%s)%s: %s%n", process.state().pid(), process.state().name(), parent, process.state().executable());
+        System.out.printf("process %d (%s)%s: %s%n", process.state().pid(), PrintableStream.line(process.state().name()), parent, PrintableStream.line(process.state().executable()));
         System.out.printf("    in %s, %s stored%n", process.state().workingDirectory(), Durations.bytes(process.stored()));
         process.threads().forEach(thread -> {
             Registers registers = Registers.of(thread.registers());

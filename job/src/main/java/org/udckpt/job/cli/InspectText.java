@@ -13,6 +13,7 @@ import org.udckpt.job.look.ProcessView;
 import org.udckpt.job.look.RegionView;
 import org.udckpt.job.look.WriteTimes;
 import org.udckpt.job.report.Durations;
+import org.udckpt.job.report.PrintableStream;
 import org.udckpt.job.store.Extents;
 import org.udckpt.job.store.JobRow;
 import org.udckpt.job.store.OpenNode;
@@ -121,7 +122,7 @@ final class InspectText {
     }
 
     private static void process(ProcessView process) {
-        System.out.printf("    process %d (%s): %d threads, %s stored; %s%n", process.state().pid(), process.state().name(), process.threads().size(),
+        System.out.printf("    process %d (%s): %d threads, %s stored; %s%n", process.state().pid(), PrintableStream.line(process.state().name()), process.threads().size(),
                 Durations.bytes(process.stored()), counts(process.descriptorKinds()));
         for (RegionView region : process.largest(LARGEST)) {
             System.out.println("        %12s of %-12s %-9s 0x%x %s".formatted(Durations.bytes(region.stored()), Durations.bytes(region.region().size()), region.kind().word(),

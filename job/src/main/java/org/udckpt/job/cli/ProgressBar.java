@@ -28,7 +28,7 @@ final class ProgressBar implements AutoCloseable {
         }
         shown = now;
         String text = line(what, done, total, more);
-        System.err.print("\r" + text + " ".repeat(Math.max(0, length - text.length())));
+        StandardError.bar().print("\r" + text + " ".repeat(Math.max(0, length - text.length())));
         length = text.length();
     }
 
@@ -41,7 +41,7 @@ final class ProgressBar implements AutoCloseable {
     @Override
     public synchronized void close() {
         if (length > 0) {
-            System.err.print("\r" + " ".repeat(length) + "\r");
+            StandardError.bar().print("\r" + " ".repeat(length) + "\r");
             length = 0;
         }
     }

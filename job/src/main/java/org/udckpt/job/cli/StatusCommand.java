@@ -14,6 +14,7 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.report.PrintableStream;
 import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.runtime.JobFile;
 import org.udckpt.job.runtime.RuntimeDirectory;
@@ -96,8 +97,13 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
+    /** In one line: a process calls itself what it likes. */
+    private static String shown(JsonNode node, String field) {
+        return PrintableStream.line(node.path(field).asText());
+    }
+
     private static void print(JsonNode job) {
-        System.out.printf("%s  %s  checkpoints in %s%n", job.path("name").asText(), job.path("state").asText(), job.path("dir").asText());
+        System.out.printf("%s  %s  checkpoints in %s%n", shown(job, "name"), shown(job, "state"), shown(job, "dir"));
         if (job.has("write")) {
             System.out.println("  writing: " + WriteProgress.of(job.path("write")));
         }
@@ -112,18 +118,18 @@ final class StatusCommand implements Callable<Integer> {
         job.path("ranks").forEach(StatusCommand::printRank);
         for (JsonNode process : job.path("processes")) {
             if (!process.has("rank")) { // a launcher, its daemons
-                System.out.printf("  -         pid %-8d %s%n", process.path("pid").asInt(), process.path("name").asText());
+                System.out.printf("  -         pid %-8d %s%n", process.path("pid").asInt(), shown(process, "name"));
             }
         }
     }
 
     private static void printRank(JsonNode rank) {
         System.out.printf("  rank %-4d pid %-8d host %-10s sends %d, rewritten %d, over connections %d, misses %d%s%n", rank.path("rank").asInt(), rank.path("pid").asInt(),
-                rank.path("host").asText(), rank.at("/counters/ud_sends").asLong(), rank.at("/counters/ud_rewrites").asLong(),
+                shown(rank, "host"), rank.at("/counters/ud_sends").asLong(), rank.at("/counters/ud_rewrites").asLong(),
                 rank.at("/counters/rc_sends").asLong(),
                 rank.at("/counters/table_misses").asLong(), refused(rank.path("counters")) + otherName(rank));
         for (JsonNode endpoint : rank.path("endpoints")) {
-            System.out.printf("    %s  job sees LID 0x%04x QPN 0x%06x   is LID 0x%04x QPN 0x%06x%n", endpoint.path("transport").asText(), endpoint.at("/virtual/lid").asInt(),
+            System.out.printf("    %s  job sees LID 0x%04x QPN 0x%06x   is LID 0x%04x QPN 0x%06x%n", shown(endpoint, "transport"), endpoint.at("/virtual/lid").asInt(),
                     endpoint.at("/virtual/qpn").asInt(), endpoint.at("/real/lid").asInt(), endpoint.at("/real/qpn").asInt());
         }
         if (rank.has("endpoints_left_out")) {
@@ -146,7 +152,7 @@ final class StatusCommand implements Callable<Integer> {
             int first = unit.path("first").asInt();
             int count = unit.path("count").asInt();
             String ranks = count == 1 ? "rank " + first : "ranks " + first + " to " + (first + count - 1);
-            System.out.printf("  %-20s on host %s ('udckpt status %s.%s' there)%n", ranks, unit.path("host").asText(), job.path("name").asText(), unit.path("name").asText());
+            System.out.printf("  %-20s on host %s ('udckpt status %s.%s' there)%n", ranks, shown(unit, "host"), shown(job, "name"), shown(unit, "name"));
         }
         job.path("ranks").valueStream().filter(rank -> rank.has("pid")).forEach(StatusCommand::printRank);
     }

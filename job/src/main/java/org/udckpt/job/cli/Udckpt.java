@@ -1,10 +1,12 @@
 package org.udckpt.job.cli;
 
+import java.io.PrintWriter;
 import java.util.Arrays;
 import java.util.List;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.report.PrintableStream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -35,6 +37,7 @@ public final class Udckpt implements Runnable {
     public static int run(String... arguments) {
         CommandLine line = new CommandLine(new Udckpt());
         addVerbs(line, arguments);
+        line.setOut(new PrintWriter(PrintableStream.plain(), true)); // the help, with its bold words
         line.setExpandAtFiles(false); // @file is an argument like any other
         line.setStopAtPositional(true); // what follows the program belongs to the program
         line.getSubcommands().forEach((name, command) -> command.setStopAtPositional(name.equals("run") || name.equals("batch")));

@@ -13,6 +13,9 @@ import java.util.Map;
  * where {@link StandardError} leaves some out, and nobody who says something waits for long: any thread may.
  */
 public final class Messages {
+    /** A name with a line's end in it makes no message of its own. */
+    private static final String CONTINUED = "\n    ";
+
     private static volatile boolean json;
     private static volatile boolean debug;
 
@@ -79,7 +82,7 @@ public final class Messages {
     }
 
     private static String form(String level, String text) {
-        return (json ? line(level, text, Map.of()) : "udckpt: " + (level.equals("warning") ? "warning: " : "") + text) + "\n";
+        return (json ? line(level, text, Map.of()) : "udckpt: " + (level.equals("warning") ? "warning: " : "") + text.strip().replace("\n", CONTINUED)) + "\n";
     }
 
     /** Where standard error goes on that was not read for so long that lines are missing. */

@@ -25,6 +25,7 @@ public final class StandardError extends OutputStream {
 
     private static StandardError installed;
     private static PrintStream plain;
+    private static PrintStream bar;
 
     private final OutputStream out;
     private final Charset charset;
@@ -53,7 +54,8 @@ public final class StandardError extends OutputStream {
             plain = System.err;
             StandardError robust = new StandardError(plain, plain.charset(), Messages::gap, PATIENCE);
             installed = robust;
-            System.setErr(new PrintStream(robust, true, plain.charset()));
+            bar = new PrintStream(robust, true, plain.charset());
+            System.setErr(new PrintStream(new PrintableStream(robust), true, plain.charset()));
             Runtime.getRuntime().addShutdownHook(new Thread(() -> robust.await(LAST_WORDS), "last words"));
         }
     }
@@ -61,6 +63,11 @@ public final class StandardError extends OutputStream {
     /** Of this process, as it was given: for another program's words of any length, by a thread that may wait until they are read. */
     public static synchronized PrintStream patient() {
         return plain == null ? System.err : plain;
+    }
+
+    /** The same stream for what goes back to the beginning of its line, which {@link System#err} would write out. */
+    public static synchronized PrintStream bar() {
+        return bar == null ? System.err : bar;
     }
 
     /** Whether it is known that nobody reads: what would be of no use later need not be written. */
