@@ -12,20 +12,22 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
-import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Set;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.udckpt.image.FileErrors;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.SecretFile;
+import org.udckpt.linux.UntrustedPath;
 
 /**
  * The secret that seals a user's images: 32 bytes, kept as 64 hexadecimal digits in a file that only the user reads.
  * Whoever lacks it can neither make an image that is accepted nor change one.
  */
 public final class ImageKey {
-    private static final int BYTES = 32;
+    private static final int BYTES = 32, LONGEST = 2 * BYTES + 1;
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rw-------");
     /** Null where there is no key. */
     private final byte[] secret;
@@ -97,33 +99,28 @@ public final class ImageKey {
         return of(readFile(file));
     }
 
-    /** The 32 bytes in a key file that only its owner may read. */
+    /** The 32 bytes in a key file that only its owner may read, who is this user. */
     static byte[] readFile(Path file) throws IOException {
-        try {
-            return read(file);
-        } catch (FileSystemException e) {
-            throw new IOException("key file " + file + " cannot be read: " + FileErrors.reason(e) + "; make it yours and readable (chown, chmod 600), or name another one", e);
-        }
-    }
-
-    private static byte[] read(Path file) throws IOException {
-        if (Files.exists(file) && !Files.isRegularFile(file)) { // to read from a pipe would wait for who writes
+        if (Files.exists(file) && !Files.isRegularFile(file)) { // not even opened: that of a device may do something
             throw new IOException("key file " + file + " is not a regular file: name the file that holds the key");
         }
-        Set<PosixFilePermission> others = EnumSet.noneOf(PosixFilePermission.class);
-        others.addAll(Files.getPosixFilePermissions(file));
-        others.removeAll(Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE));
-        if (!others.isEmpty()) {
-            throw new IOException("key file " + file + " is open to others (" + others + "): chmod 600 it, or make a new one");
+        byte[] bytes;
+        try {
+            bytes = SecretFile.read("key file", file.toString(), LONGEST + 1);
+        } catch (UntrustedPath e) {
+            throw new IOException(e.getMessage(), e);
+        } catch (LinuxError e) {
+            throw new IOException("key file " + file + " cannot be read: " + reason(e) + "; make it yours and readable (chown, chmod 600), or name another one", e);
         }
-        if (Files.size(file) > 2 * BYTES + 1) {
-            throw new IOException("key file " + file + " is not a key of " + 2 * BYTES + " hexadecimal digits");
-        }
-        String text = Files.readString(file, StandardCharsets.US_ASCII).strip();
-        if (!text.matches("[0-9a-fA-F]{" + 2 * BYTES + "}")) {
+        String text = new String(bytes, StandardCharsets.US_ASCII).strip();
+        if (bytes.length > LONGEST || !text.matches("[0-9a-fA-F]{" + 2 * BYTES + "}")) {
             throw new IOException("key file " + file + " is not a key of " + 2 * BYTES + " hexadecimal digits");
         }
         return HexFormat.of().parseHex(text);
+    }
+
+    private static String reason(LinuxError e) {
+        return e.errno() == LinuxError.ELOOP ? "Too many levels of symbolic links" : LinuxError.name(e.errno());
     }
 
     /** Two first uses at once must agree on one key: the file appears whole, by link(2), or was already there. */
@@ -134,9 +131,10 @@ public final class ImageKey {
         if (Files.exists(directory) && !Files.isDirectory(directory)) {
             throw new NotDirectoryException(directory.toString());
         }
-        Files.createDirectories(directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        createDirectories(directory);
         Path temporary = Files.createTempFile(directory, ".key", null, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
         try {
+            Files.setPosixFilePermissions(temporary, OWNER_ONLY); // whatever the umask
             Files.writeString(temporary, HexFormat.of().formatHex(secret) + "\n");
             Files.createLink(file, temporary);
         } catch (FileAlreadyExistsException e) {
@@ -144,6 +142,17 @@ public final class ImageKey {
             return;
         } finally {
             Files.delete(temporary);
+        }
+    }
+
+    private static void createDirectories(Path directory) throws IOException {
+        if (!Files.exists(directory)) {
+            createDirectories(directory.getParent());
+            try {
+                Files.setPosixFilePermissions(Files.createDirectory(directory), PosixFilePermissions.fromString("rwx------"));
+            } catch (FileAlreadyExistsException e) {
+                return; // another first use
+            }
         }
     }
 

@@ -21,6 +21,8 @@ import org.udckpt.image.ImageNames;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.key.ImageCipher;
 import org.udckpt.image.key.ImageKey;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.User;
 
 /**
  * Reads a sealed manifest. The version line comes first, since a later version may seal otherwise; then the MAC;
@@ -29,6 +31,8 @@ import org.udckpt.image.key.ImageKey;
 public final class ManifestParser {
     /** Room for some hundred thousand files; a longer manifest is refused unread. */
     public static final int MAX_BYTES = 32 << 20;
+    /** Whoever is refused for want of a key looks for one: what that would lead to is said first. */
+    private static final String OF_ANOTHER = "; the checkpoint is user %d's, and a restart by you would run its processes as user %d: be that user (su, sudo -u)";
     private static final Pattern VERSION_LINE = Pattern.compile("udckpt-image (0|[1-9]\\d{0,8})");
     private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
     private static final Pattern CHECK = Pattern.compile("[0-9a-f]{32}");
@@ -103,7 +107,7 @@ public final class ManifestParser {
         byte[] body = Arrays.copyOf(sealed, bodyLength);
         if (key.missing() != null) {
             throw new ImageError.Locked(file, "sealed with key " + keyName(body) + ", and there is no key in " + key.missing()
-                    + ": put that key there, or name its file with UDCKPT_KEY_FILE");
+                    + (isOwn(file) ? ": put that key there, or name its file with UDCKPT_KEY_FILE" : OF_ANOTHER.formatted(owner(file), User.id())));
         }
         if (!MessageDigest.isEqual(key.mac(body), HexFormat.of().parseHex(tail, 4, MAC_LINE - 1))) {
             throw wrongMac(body, key, file);
@@ -115,6 +119,16 @@ public final class ManifestParser {
             throw new ImageError.Corrupt(file, -1, "not in the form in which manifests are written");
         }
         return new Sealed(manifest, tail.substring(4, MAC_LINE - 1));
+    }
+
+    private static boolean isOwn(Path file) {
+        return owner(file) == User.id();
+    }
+
+    /** This user's, where it cannot be told: then there is nothing to warn of. */
+    private static int owner(Path file) {
+        Files.Stat stat = Files.tryStat(file.toString());
+        return stat == null ? User.id() : stat.uid();
     }
 
     private static int version(byte[] sealed, Path file) throws ImageError {
@@ -139,7 +153,7 @@ public final class ManifestParser {
     private static ImageError wrongMac(byte[] body, ImageKey key, Path file) {
         String name = keyName(body);
         if (!name.isEmpty() && !name.equals(key.id())) {
-            return new ImageError.Foreign(file, "sealed with key " + name + ", yours is " + key.id() + ": name the right one with UDCKPT_KEY_FILE");
+            return new ImageError.Foreign(file, "sealed with key " + name + ", yours is " + key.id() + (isOwn(file) ? ": name the right one with UDCKPT_KEY_FILE" : OF_ANOTHER.formatted(owner(file), User.id())));
         }
         return new ImageError.Corrupt(file, -1, "its MAC is wrong: the manifest was changed after it was written");
     }

@@ -21,10 +21,12 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.udckpt.attack.OrdinaryUser;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.Images;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.read.CheckpointReader;
+import org.udckpt.linux.Syscall;
 
 @Timeout(90)
 class ImageKeyTest {
@@ -64,6 +66,49 @@ class ImageKeyTest {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
         IOException error = assertThrows(IOException.class, () -> ImageKey.load(file));
         assertTrue(error.getMessage().contains(file.toString()) && error.getMessage().contains("chmod 600"), error.getMessage());
+    }
+
+    /** Root could read it; who made it may know it, and what it seals would run as root. */
+    @Test
+    void aKeyOfSomebodyElseIsRefused() throws Exception {
+        OrdinaryUser.requireRoot();
+        Path file = temp.resolve("key");
+        ImageKey.load(file);
+        OrdinaryUser.STRANGER.own(file);
+        refused(file, "belongs to user " + OrdinaryUser.STRANGER.uid() + ", and you are user 0");
+        Path link = Files.createSymbolicLink(temp.resolve("link"), file);
+        refused(link, "belongs to user " + OrdinaryUser.STRANGER.uid());
+        String said = assertThrows(IOException.class, () -> EncryptionSecret.from("file:" + file)).getMessage();
+        assertTrue(said.contains("belongs to user " + OrdinaryUser.STRANGER.uid()), said);
+    }
+
+    /** Whoever lacks the key of another user's checkpoint is told whose it is, and not to look for the key. */
+    @Test
+    void aCheckpointOfSomebodyElseSaysWhose() throws Exception {
+        OrdinaryUser.requireRoot();
+        Images.write(temp.resolve("c"), Images.options(), Images.processes(new Random(1), 1));
+        OrdinaryUser.STRANGER.own(temp.resolve("c/ckpt-0001/manifest"));
+        for (ImageKey key : List.of(ImageKey.of(new byte[32]), ImageKey.ofReader(Map.of("UDCKPT_KEY_FILE", temp.resolve("none").toString())))) {
+            String said = assertThrows(ImageError.class, () -> CheckpointReader.open(temp.resolve("c/ckpt-0001"), key)).getMessage();
+            assertTrue(said.contains("the checkpoint is user " + OrdinaryUser.STRANGER.uid() + "'s, and a restart by you would run its processes as user 0") && !said.contains("UDCKPT_KEY_FILE"), said);
+        }
+    }
+
+    /** Whatever the umask: the next command must find it, and nobody else. */
+    @Test
+    void theUmaskDoesNotMatter() throws Exception {
+        for (int umask : new int[] {0777, 0}) {
+            Path file = temp.resolve("umask" + umask).resolve("config/key");
+            long before = Syscall.call(Syscall.UMASK, umask);
+            try {
+                ImageKey.load(file);
+            } finally {
+                Syscall.call(Syscall.UMASK, before);
+            }
+            assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+            assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file.getParent())));
+            assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file.getParent().getParent())));
+        }
     }
 
     /** Nothing is made, and what is sealed says which key is missing, and where. */

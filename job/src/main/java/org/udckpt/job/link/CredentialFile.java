@@ -27,8 +27,10 @@ import org.bouncycastle.util.encoders.DecoderException;
 import org.bouncycastle.util.io.pem.PemObject;
 import org.bouncycastle.util.io.pem.PemReader;
 import org.bouncycastle.util.io.pem.PemWriter;
-import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.SecretFile;
+import org.udckpt.linux.UntrustedPath;
 
 /**
  * A {@link JobCredential} as text, three PEM blocks with the token last: in a file of mode 0600 in the job's runtime directory, and on the
@@ -47,24 +49,18 @@ public final class CredentialFile {
     public static void create(Path file, JobCredential credential) {
         try (var channel = Files.newByteChannel(file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
                 PosixFilePermissions.asFileAttribute(OWNER_ONLY)); OutputStream out = Channels.newOutputStream(channel)) {
+            Files.setPosixFilePermissions(file, OWNER_ONLY); // whatever the umask
             write(out, credential);
         } catch (IOException e) {
             throw Failure.of("writing the job's credential to " + file, e);
         }
     }
 
-    /** Refuses a file that others may read or write. */
+    /** Refuses a file that is somebody else's, or that others may read or write. */
     public static JobCredential read(Path file) {
         try {
-            Set<PosixFilePermission> mode = Files.getPosixFilePermissions(file, LinkOption.NOFOLLOW_LINKS);
-            if (!OWNER_ONLY.containsAll(mode)) {
-                throw new Failure(ExitCode.PERMISSION, file + " has mode " + PosixFilePermissions.toString(mode)
-                        + ", so that others may know the job's credential: start the job anew");
-            }
-            try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
-                return read(in);
-            }
-        } catch (IOException e) {
+            return read(new ByteArrayInputStream(SecretFile.read("the job's credential", file.toString(), LONGEST)));
+        } catch (IOException | LinuxError | UntrustedPath e) {
             throw Failure.of("reading the job's credential in " + file, e);
         }
     }
