@@ -19,7 +19,7 @@ install_below() {
     install -m 755 "$native/libudckpt.so" "$native/libudckpt-agent.so" "$native/libdisni.so" "$native/udckpt-shepherd" "$native/udckpt-guard" "$next"
     ! [ -x "$native/udckpt-pmix" ] || install -m 755 "$native/udckpt-pmix" "$next" # where libpmix is
     install -m 644 "$root"/job/target/*.jar "$root"/job/target/lib/*.jar "$next/java"
-    install -m 644 "$root"/scripts/{say,jdk,java,installed}.sh "$next/scripts"
+    install -m 644 "$root"/scripts/{say,jdk,java,installed,limits}.sh "$next/scripts"
     needed_flags >"$next/jvm-flags"
     printf '%s\n' "$java_home" >"$next/jdk"
     chmod 755 "$next" "$next/java" "$next/scripts"

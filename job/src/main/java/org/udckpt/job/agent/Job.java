@@ -74,6 +74,7 @@ public final class Job implements AutoCloseable {
      * @param pmiState null in a first life
      */
     public Job(Settings settings, JobFacts facts, Surroundings around, AddressMap map, PmiState pmiState) {
+        OpenFiles.require(facts.span().count());
         this.settings = settings;
         this.facts = facts;
         this.terminal = around.terminal();
