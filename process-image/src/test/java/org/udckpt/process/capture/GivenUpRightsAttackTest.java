@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.udckpt.attack.OrdinaryUser;
 import org.udckpt.attack.Tries;
 import org.udckpt.linux.ProcessMemory;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.AppendOrder;
 import org.udckpt.process.model.MemorySource;
 
@@ -36,15 +37,16 @@ class GivenUpRightsAttackTest {
         Path won = target.directory.resolve("won");
         long before = Files.size(won);
         Path stripe = Files.createTempFile(target.directory, "stripe", "");
+        int file = org.udckpt.linux.Files.open(stripe.toString(), Syscall.O_RDWR);
         try (Capture capture = Capture.take(target.request())) {
             List<MemorySource> sources = capture.sources();
             Snapshot server = (Snapshot) sources.getFirst();
-            assertNull(server.ready(List.of(stripe.toString()), false, false, 1), "the server has all rights, and writes itself");
+            assertNull(server.ready(List.of(file), false, false, 1), "the server has all rights, and writes itself");
             writeSecret(server, stripe);
             int refused = 0;
             for (MemorySource source : sources.subList(1, sources.size())) {
                 if (source instanceof Snapshot worker) {
-                    refused += worker.ready(List.of(stripe.toString()), false, false, 1) == null ? 0 : 1;
+                    refused += worker.ready(List.of(file), false, false, 1) == null ? 0 : 1;
                     worker.read(worker.extents()[0], java.lang.foreign.Arena.ofAuto().allocate(4096)); // by the agent, it is there as any
                 }
             }
@@ -53,6 +55,8 @@ class GivenUpRightsAttackTest {
             }
             assertTrue(refused > 0 || Files.size(won) > before, "the attack is one: where nothing refuses it, it wins");
             return Files.size(won) > before;
+        } finally {
+            org.udckpt.linux.Files.close(file);
         }
     }
 
