@@ -213,6 +213,30 @@ static void *own_keyring(void *unused) {
 
 static char handled; /* SYSCALL_DISPATCH_FILTER_ALLOW: calls go to the kernel all the same */
 
+static _Atomic int over;
+
+/* Holds what is refused, and has children that come and go all the time. */
+static void *churn(void *unused) {
+    (void) unused;
+    while (!over) {
+        pid_t pid = fork();
+        if (!pid) usleep(200), _exit(0);
+        if (pid > 0) waitpid(pid, NULL, 0);
+    }
+    return NULL;
+}
+
+static void *outlive(void *unused) {
+    (void) unused;
+    ready = 1;
+    wait_for_end();
+    FILE *result = fopen("result.new", "w");
+    fputs("PASS\n", result);
+    fclose(result);
+    MUST(rename("result.new", "result"));
+    _exit(0);
+}
+
 static void make(const char *kind) {
     if (!strcmp(kind, "shared-files")) child(CLONE_FILES | SIGCHLD);
     else if (!strcmp(kind, "shared-memory")) MUST(clone(sleeper, shared_stack(), CLONE_VM | SIGCHLD, NULL));
@@ -244,7 +268,15 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "process-keyring")) MUST(syscall(SYS_keyctl, 0, -2 /* of the process */, 1));
     else if (!strcmp(kind, "thread-keyring")) start(own_keyring);
     else if (!strcmp(kind, "call-handler")) MUST(prctl(59 /* PR_SET_SYSCALL_USER_DISPATCH */, 1, 0, 0, &handled));
-    else if (!strcmp(kind, "host-name")) MUST(unshare(CLONE_NEWUTS));
+    else if (!strcmp(kind, "churn")) {
+        MUST(syscall(SYS_userfaultfd, O_CLOEXEC | 1 /* UFFD_USER_MODE_ONLY */) >= 0);
+        pthread_t threads[4];
+        for (int i = 0; i < 4; i++) MUST(-pthread_create(&threads[i], NULL, churn, NULL));
+    } else if (!strcmp(kind, "main-ended")) {
+        start(outlive);
+        MUST(open("ready", O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+        pthread_exit(NULL);
+    } else if (!strcmp(kind, "host-name")) MUST(unshare(CLONE_NEWUTS));
     else {
         fprintf(stderr, "unknown kind %s\n", kind);
         exit(64);
@@ -257,6 +289,7 @@ int main(int argc, char **argv) {
     make(argv[2]);
     MUST(open("ready", O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
     wait_for_end();
+    over = 1;
     if (segment >= 0) shmctl(segment, IPC_RMID, NULL);
     FILE *result = fopen("result.new", "w");
     fputs("PASS\n", result);

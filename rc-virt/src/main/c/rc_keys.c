@@ -37,9 +37,14 @@ static void *map_file(int rank, int flags, int protection)
     int fd = open(path, flags | O_CLOEXEC, 0600);
     struct stat status;
     void *map = MAP_FAILED;
-    if (fd >= 0 && (flags & O_CREAT) && ftruncate(fd, FILE_BYTES))
-        control_log("%s: %s", path, strerror(errno));
-    if (fd >= 0 && !fstat(fd, &status) && (size_t)status.st_size >= FILE_BYTES)
+    /* Not a hole: in a full /dev/shm its first use would be a SIGBUS, of which nobody knows why. */
+    int no_room = fd >= 0 && (flags & O_CREAT) ? posix_fallocate(fd, 0, FILE_BYTES) : 0;
+    if (no_room) {
+        control_log("%s takes %zu KiB of the runtime directory: %s; make room there", path, FILE_BYTES / 1024, strerror(no_room));
+        unlink(path);
+        errno = no_room;
+    }
+    if (fd >= 0 && !no_room && !fstat(fd, &status) && (size_t)status.st_size >= FILE_BYTES)
         map = mmap(NULL, FILE_BYTES, protection, MAP_SHARED, fd, 0);
     int error = errno;
     if (fd >= 0)

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -46,24 +47,27 @@ public final class CountersFile implements AutoCloseable {
     private final Arena arena;
     private final MemorySegment memory;
     private final RankSpan span;
+    /** Null: for reading only. */
+    private final Path path;
 
-    private CountersFile(Arena arena, MemorySegment memory, RankSpan span) {
+    private CountersFile(Path path, Arena arena, MemorySegment memory, RankSpan span) {
+        this.path = path;
         this.arena = arena;
         this.memory = memory;
         this.span = span;
     }
 
-    /** Makes the file, with room for all ranks that there can be; it must not exist. Memory is taken by those that there are. @param span of the agent */
+    /** Makes the file, with room for all ranks that there can be; it must not exist. Memory is taken for those that the agent begins with, and by others when they begin. @param span of the agent */
     public static CountersFile create(Path path, RankSpan span) throws IOException {
         Arena arena = Arena.ofShared();
-        MemorySegment memory = SharedFile.create(path, BYTES, arena);
+        MemorySegment memory = SharedFile.create(path, BYTES, HEADER_BYTES + Math.min(span.count(), Layout.RANKS_MOST) * RANK_BYTES, arena);
         memory.set(JAVA_INT, CountersHeader.SLOTS, Layout.COUNTER_SLOTS);
         memory.set(JAVA_INT, CountersHeader.FIRST, span.first());
         memory.set(JAVA_INT, CountersHeader.COUNT, span.count());
         memory.set(JAVA_INT, CountersHeader.TOTAL, span.total());
         memory.set(JAVA_LONG, CountersHeader.LAYOUT_HASH, Layout.LAYOUT_HASH);
         memory.set(JAVA_LONG, CountersHeader.MAGIC, Layout.COUNTERS_MAGIC);
-        return new CountersFile(arena, memory, span);
+        return new CountersFile(path, arena, memory, span);
     }
 
     /** @throws IOException also where it is no such file, or shorter than one */
@@ -73,7 +77,7 @@ public final class CountersFile implements AutoCloseable {
             MemorySegment memory = SharedFile.open(path, BYTES, arena);
             SharedFile.check(path, memory, memory.get(JAVA_LONG, CountersHeader.MAGIC),
                     memory.get(JAVA_LONG, CountersHeader.LAYOUT_HASH), Layout.COUNTERS_MAGIC, Layout.LAYOUT_HASH);
-            return new CountersFile(arena, memory,
+            return new CountersFile(null, arena, memory,
                     new RankSpan(memory.get(JAVA_INT, CountersHeader.FIRST), memory.get(JAVA_INT, CountersHeader.COUNT), memory.get(JAVA_INT, CountersHeader.TOTAL)));
         } catch (IOException e) {
             arena.close();
@@ -89,10 +93,14 @@ public final class CountersFile implements AutoCloseable {
         return Math.clamp(memory.get(JAVA_INT, CountersHeader.PLACES), 0, Layout.RANKS_MOST);
     }
 
-    /** A process of this number begins, at zero. @throws IndexOutOfBoundsException if it is another agent's, or there is no room for it */
+    /** A process of this number begins, at zero. @throws IndexOutOfBoundsException if it is another agent's, or there is no place for it; {@link UncheckedIOException} if there is no memory */
     public synchronized void begin(int rank) {
         int place = Objects.checkIndex(span.place(rank), Layout.RANKS_MOST);
-        memory.asSlice(HEADER_BYTES + place * RANK_BYTES, RANK_BYTES).fill((byte) 0);
+        try {
+            SharedFile.reserve(path, HEADER_BYTES + place * RANK_BYTES, RANK_BYTES); // zeros
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
         memory.set(JAVA_INT, CountersHeader.PLACES, Math.max(places(), place + 1));
     }
 

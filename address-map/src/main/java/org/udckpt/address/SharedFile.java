@@ -3,6 +3,7 @@ package org.udckpt.address;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,13 +18,51 @@ final class SharedFile {
 
     private SharedFile() {}
 
-    /** Makes a new file of {@code bytes} zero bytes, mode 0600, and maps it. Fails if it exists. */
+    private static final int CHUNK = 1 << 20;
+
+    /** Makes a new file of {@code bytes} zero bytes, mode 0600, and maps it. Fails if it exists, or if there is no room for all of it. */
     static MemorySegment create(Path path, long bytes, Arena arena) throws IOException {
+        return create(path, bytes, bytes, arena);
+    }
+
+    /** The same with room for the first {@code reserved} bytes; for others {@link #reserve} is asked before they are used. */
+    static MemorySegment create(Path path, long bytes, long reserved, Arena arena) throws IOException {
         try (FileChannel file = FileChannel.open(path,
                 Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW),
                 PosixFilePermissions.asFileAttribute(OWNER_ONLY))) {
-            Files.setPosixFilePermissions(path, OWNER_ONLY); // whatever the umask: ranks open it, too
-            return file.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
+            try {
+                Files.setPosixFilePermissions(path, OWNER_ONLY); // whatever the umask: ranks open it, too
+                reserve(file, path, 0, reserved);
+                return file.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
+            } catch (IOException e) {
+                Files.deleteIfExists(path);
+                throw e;
+            }
+        }
+    }
+
+    /**
+     * Zeros in a part of an existing file, so that it has memory: who touched a page of a full tmpfs for which there is none would be ended by SIGBUS, and
+     * would not know why.
+     *
+     * @throws IOException there is no room, with how much it takes and the way out
+     */
+    static void reserve(Path path, long offset, long bytes) throws IOException {
+        try (FileChannel file = FileChannel.open(path, StandardOpenOption.WRITE)) {
+            reserve(file, path, offset, bytes);
+        }
+    }
+
+    private static void reserve(FileChannel file, Path path, long offset, long bytes) throws IOException {
+        ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(CHUNK, bytes));
+        try {
+            for (long done = 0; done < bytes; ) {
+                zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - done));
+                done += file.write(zeros, offset + done);
+            }
+        } catch (IOException e) {
+            throw new IOException("%s takes %d KiB of the runtime directory, which has no room for it (%s): make room in %s, enlarge it, or set UDCKPT_RUNTIME to another directory in memory"
+                    .formatted(path, (bytes + 1023) / 1024, e.getMessage(), path.getParent()), e);
         }
     }
 

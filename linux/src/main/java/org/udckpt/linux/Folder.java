@@ -48,15 +48,33 @@ public final class Folder implements AutoCloseable {
      * @param path absolute
      */
     public static Folder open(String root, String path) {
+        return reach(root, path, Syscall.O_RDONLY);
+    }
+
+    private static Folder reach(String root, String path, int flags) {
         if (root.isEmpty()) {
-            return new Folder(path, (int) LinuxError.check(tryOpen(AT_FDCWD, path), "open " + path));
+            return new Folder(path, (int) LinuxError.check(tryOpen(AT_FDCWD, path, flags | Syscall.O_DIRECTORY, 0, 0), "open " + path));
         }
         int top = Files.open(root, Syscall.O_PATH | Syscall.O_DIRECTORY);
         try {
-            return new Folder(path, (int) LinuxError.check(tryOpen(top, path.equals("/") ? "." : path.substring(1)), "open " + path));
+            return new Folder(path, (int) LinuxError.check(tryOpen(top, path.equals("/") ? "." : path.substring(1), flags | Syscall.O_DIRECTORY, 0, 0), "open " + path));
         } finally {
             Files.close(top);
         }
+    }
+
+    /** As {@link #open(String, String)}, without opening it (O_PATH): whoever watches it hears nothing. It cannot be listed, nor what is made in it be made durable. */
+    public static Folder hold(String root, String path) {
+        return reach(root, path, Syscall.O_PATH);
+    }
+
+    public static Folder hold(String path) {
+        return hold("", path);
+    }
+
+    /** A directory that is open already. @param fd it is closed with this */
+    public static Folder of(String path, int fd) {
+        return new Folder(path, fd);
     }
 
     /**
@@ -76,6 +94,11 @@ public final class Folder implements AutoCloseable {
     /** The directory {@code name} in this one. */
     public Folder sub(String name) {
         return sub(name, 0);
+    }
+
+    /** The same as {@link #hold(String)} does. */
+    public Folder holdSub(String name) {
+        return new Folder(below(name), (int) LinuxError.check(tryOpen(fd, name, Syscall.O_PATH | Syscall.O_DIRECTORY, 0, RESOLVE_BENEATH), "reach " + below(name)));
     }
 
     private Folder sub(String name, long resolve) {
@@ -386,17 +409,18 @@ public final class Folder implements AutoCloseable {
     }
 
     /**
-     * Mode, time of modification and owner of an open file or directory.
+     * Mode, time of modification and owner of an open file or directory, or of one that is only held (O_PATH).
      *
      * @param uid -1: it stays; {@code gid} too
      * @param modifiedNs since 1970; 0: it stays
      */
     public static void attributes(int file, String path, int uid, int gid, int mode, long modifiedNs) {
+        String self = "/proc/self/fd/" + file; // O_PATH takes no fchmod(2)
         Files.Stat now = Files.stat(file);
         if (uid >= 0 && now.uid() != uid || gid >= 0 && now.gid() != gid) {
-            LinuxError.check(Syscall.call(Syscall.FCHOWN, file, uid, gid), "give " + path + " to user " + uid + ", group " + gid);
+            LinuxError.check(Syscall.call(Syscall.FCHOWNAT, AT_FDCWD, Scratch.string(self), uid, gid, 0), "give " + path + " to user " + uid + ", group " + gid);
         }
-        LinuxError.check(Syscall.call(Syscall.FCHMOD, file, mode & 07777), "chmod " + path); // after the owner, which takes set-user-id away
+        LinuxError.check(Syscall.call(Syscall.FCHMODAT, AT_FDCWD, Scratch.string(self), mode & 07777), "chmod " + path); // after the owner, which takes set-user-id away
         if (modifiedNs == 0) {
             return;
         }
@@ -405,7 +429,7 @@ public final class Folder implements AutoCloseable {
         times.set(JAVA_LONG, 8, 0x3ffffffeL); // UTIME_OMIT: the time of the last access stays
         times.set(JAVA_LONG, 16, Math.floorDiv(modifiedNs, 1_000_000_000L));
         times.set(JAVA_LONG, 24, Math.floorMod(modifiedNs, 1_000_000_000L));
-        LinuxError.check(Syscall.call(Syscall.UTIMENSAT, file, 0, times.address(), 0), "set the time of " + path);
+        LinuxError.check(Syscall.call(Syscall.UTIMENSAT, AT_FDCWD, Scratch.string(self), times.address(), 0), "set the time of " + path);
     }
 
     /** Owner of a symbolic link. */

@@ -4,6 +4,10 @@ package org.udckpt.linux;
 public final class Limits {
     private static final int COUNT = 16, NAME_WIDTH = 25;
     public static final long INFINITY = -1;
+    /** What each is called, and how a shell sets it. */
+    public static final String[][] NAMES = {{"processor time", "ulimit -Ht"}, {"the size of files", "ulimit -Hf"}, {"data", "ulimit -Hd"}, {"the stack", "ulimit -Hs"}, {"core files", "ulimit -Hc"},
+        {"resident memory", "ulimit -Hm"}, {"processes", "ulimit -Hu"}, {"open files", "ulimit -Hn"}, {"locked memory", "ulimit -Hl"}, {"address space", "ulimit -Hv"}, {"locks", "ulimit -Hx"},
+        {"pending signals", "ulimit -Hi"}, {"message queues", "ulimit -Hq"}, {"nice values", "ulimit -He"}, {"real-time priorities", "ulimit -Hr"}, {"real time", "prlimit --rttime"}};
 
     private Limits() {}
 
@@ -17,6 +21,10 @@ public final class Limits {
             limits[2 * i + 1] = value(words[1]);
         }
         return limits;
+    }
+
+    public static String text(long limit) {
+        return limit == INFINITY ? "unlimited" : Long.toUnsignedString(limit);
     }
 
     private static long value(String text) {

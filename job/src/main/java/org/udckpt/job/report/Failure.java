@@ -13,6 +13,7 @@ import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.CaptureRefused;
 import org.udckpt.process.files.FileTorn;
 import org.udckpt.process.files.FilesChanged;
+import org.udckpt.process.files.FilesInUse;
 import org.udckpt.process.files.FilesRefused;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.UntrustedPath;
@@ -54,6 +55,7 @@ public final class Failure extends RuntimeException {
             case UntrustedPath e -> new Failure(ExitCode.PERMISSION, what + ": " + e.getMessage(), e);
             case FilesRefused e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + e.getMessage(), e);
             case FileTorn e -> new Failure(ExitCode.BUSY, what + ": " + e.getMessage() + (e.savedInNextStop() ? "; try again" : ""), e);
+            case FilesInUse e -> new Failure(ExitCode.BUSY, what + ": " + e.getMessage(), e);
             case FilesChanged e -> new Failure(ExitCode.IO, what + ": " + e.getMessage(), e);
             case CaptureRefused e -> new Failure(ExitCode.UNSUPPORTED, what + ": " + e.getMessage(), e);
             case CaptureFailed e -> new Failure(ExitCode.BUSY, what + ": " + e.getMessage() + "; try again", e);
@@ -66,9 +68,9 @@ public final class Failure extends RuntimeException {
             case RestoreException e -> new Failure(switch (e.reason()) {
                 case UNSUPPORTED -> ExitCode.UNSUPPORTED;
                 case FORBIDDEN -> ExitCode.PERMISSION;
+                case NO_SPACE -> ExitCode.NO_SPACE;
                 case FILE_CHANGED, FAILED -> ExitCode.IO;
             }, what + ": " + e.getMessage(), e);
-            case UntrustedPath e -> new Failure(ExitCode.PERMISSION, what + ": " + e.getMessage(), e);
             case LibraryException e -> new Failure(String.valueOf(e.getMessage()).contains("no answer to") ? ExitCode.TIMEOUT : ExitCode.IO,
                     what + ": " + e.getMessage(), e);
             case AccessDeniedException e -> new Failure(ExitCode.PERMISSION, what + ": permission denied: " + e.getFile(), e);

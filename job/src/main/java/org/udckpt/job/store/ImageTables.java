@@ -13,6 +13,7 @@ import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.FileIdentity;
+import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
@@ -36,6 +37,7 @@ public final class ImageTables {
     private static final String TCP_SOCKETS = "tcp-sockets";
     private static final String TERMINALS = "terminals";
     private static final String WATCHES = "inotify-watches";
+    private static final String NOTICES = "file-notices";
     private static final String GUARDS = "guard-pages";
     private static final String PRIVILEGES = "privileges";
     private static final String ATTRIBUTES = "attributes";
@@ -97,6 +99,9 @@ public final class ImageTables {
         if (!image.watches().isEmpty()) {
             node.table(WATCHES, InotifyWatch.class, image.watches());
         }
+        if (!image.notices().isEmpty()) {
+            node.table(NOTICES, FileNotice.class, image.notices());
+        }
         if (!image.guards().isEmpty()) {
             node.table(GUARDS, GuardPages.class, image.guards());
         }
@@ -141,7 +146,8 @@ public final class ImageTables {
                 node.tableIfThere(FILES, JobFile.class),
                 node.tableIfThere(PRIVILEGES, Privileges.class),
                 node.tableIfThere(ATTRIBUTES, Attribute.class),
-                node.tableIfThere(MAPPED_FILES, FileIdentity.class));
+                node.tableIfThere(MAPPED_FILES, FileIdentity.class),
+                node.tableIfThere(NOTICES, FileNotice.class));
         try {
             ImageCheck.check(image);
         } catch (BrokenTable broken) {

@@ -41,6 +41,25 @@ class OneRestartTest {
         }
     }
 
+    /** Neither under its own name nor beside it; a plan says the same. The job goes on with its files. */
+    @Test
+    void theFilesOfAJobThatRunsAreNotRolledBack() throws Exception {
+        try (Tree tree = new Tree(List.of("sh", "-c", PROGRAM))) {
+            tree.start();
+            tree.await("started");
+            assertEquals(0, tree.checkpoint(), tree::text);
+            for (List<String> words : List.of(List.of("--name", "beside"), List.of("--name", "beside", "--plan"))) {
+                assertEquals(75, tree.refused(words), () -> words + tree.text());
+                assertTrue(tree.refusal().contains(tree.file("log") + ", which this restart would put back") && tree.refusal().contains("--map-path"), tree.refusal());
+            }
+            assertEquals(75, tree.refusedRestart(), tree::text);
+            assertEquals("before\n", Files.readString(tree.file("log")));
+            tree.finish();
+            assertEquals("before\nafter\n", Files.readString(tree.file("log")));
+            tree.good();
+        }
+    }
+
     /** Which is restarted from the other one of its directories, on another node. */
     @Test
     void itMayReadFromAnotherTier() throws Exception {

@@ -108,6 +108,13 @@ final class Tree implements AutoCloseable {
         return commands.run("refused", AWAIT_SECONDS, "restart", file("images").toString(), "--name", "tree");
     }
 
+    /** The same with other words. */
+    int refused(List<String> words) throws Exception {
+        List<String> all = new ArrayList<>(List.of("restart", file("images").toString()));
+        all.addAll(words);
+        return commands.run("refused", AWAIT_SECONDS, all.toArray(String[]::new));
+    }
+
     /** The same from {@code fast=DIR,slow=DIR}. */
     int refusedRestart(String tiers) throws Exception {
         return commands.run("refused", AWAIT_SECONDS, "restart", tiers, "--name", "tree");

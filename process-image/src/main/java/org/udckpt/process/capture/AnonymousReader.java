@@ -8,6 +8,8 @@ import java.util.List;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.files.QuietFiles;
+import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.KernelObject.Epoll;
 import org.udckpt.process.model.KernelObject.EpollEntry;
 import org.udckpt.process.model.KernelObject.InotifyFd;
@@ -23,6 +25,7 @@ final class AnonymousReader {
     private record Watch(OpenDescriptor epoll, long id) {}
 
     private final ObjectTable table;
+    private QuietFiles quiet;
     private final List<Seen> seen = new ArrayList<>();
     private final List<Watch> epolls = new ArrayList<>();
 
@@ -30,9 +33,20 @@ final class AnonymousReader {
         this.table = table;
     }
 
+    void openBy(QuietFiles opener) {
+        quiet = opener;
+    }
+
     /** Every descriptor of every process is shown here: an epoll may watch any of them. */
     void seen(OpenDescriptor open, long object) {
         seen.add(new Seen(open, object));
+    }
+
+    /** To be asked before any file is opened: a process that decides on opens (fanotify(7)) would be waited for while it stands still. */
+    static void refuse(OpenDescriptor open) {
+        if (open.link().equals("anon_inode:[fanotify]")) {
+            throw open.refuse("fanotify cannot be checkpointed; close it first");
+        }
     }
 
     long read(OpenDescriptor open) {
@@ -47,7 +61,10 @@ final class AnonymousReader {
                 epolls.add(new Watch(open, id));
             }
             case "anon_inode:inotify" -> {
-                InotifyReader.read(open, id).forEach(table::add);
+                InotifyReader.read(open, id, quiet).forEach(table::add);
+                if (InotifyReader.unread(open) > 0) {
+                    table.add(new FileNotice.LostEvents(id));
+                }
                 table.add(new InotifyFd(id, flags));
             }
             case "anon_inode:[io_uring]" -> throw open.refuse("io_uring cannot be checkpointed; run the program with its io_uring support turned off");

@@ -18,14 +18,19 @@ import org.udckpt.process.files.FilesRefused;
 import org.udckpt.process.files.Prefixes;
 import org.udckpt.process.identity.IdentityReader;
 import org.udckpt.process.identity.KnownFiles;
+import org.udckpt.process.files.QuietFiles;
+import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.Attribute;
+import org.udckpt.linux.User;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.FileIdentity;
+import org.udckpt.process.model.DescriptorNumbers;
+import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
@@ -56,6 +61,7 @@ public final class Capture implements AutoCloseable {
     private final List<TerminalObject> terminals;
     private final List<InotifyWatch> watches;
     private final List<PacketSocket> packetSockets;
+    private final List<FileNotice> notices;
     private final List<ContentCopy> copies;
     private final FileCut files;
     private final List<String> cut;
@@ -76,6 +82,7 @@ public final class Capture implements AutoCloseable {
         this.terminals = stop.table.terminals();
         this.watches = stop.table.watches();
         this.packetSockets = stop.table.packetSockets();
+        this.notices = stop.table.notices();
         this.copies = stop.memory.copies();
         this.files = stop.files;
         this.cut = stop.table.outside().cut();
@@ -118,8 +125,9 @@ public final class Capture implements AutoCloseable {
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks)); // looks at the kernel's objects from outside, while the tracers fork
             return new Capture(ranks, stop);
         } catch (RuntimeException failure) {
-            abandon(ranks, stop.memory.copies(), stop.files, failure);
-            throw Deaths.explain(ranks, failure);
+            RuntimeException explained = Deaths.explain(ranks, failure);
+            abandon(ranks, stop.memory.copies(), stop.files, explained);
+            throw explained;
         } catch (Error failure) {
             abandon(ranks, stop.memory.copies(), stop.files, failure);
             throw failure;
@@ -135,8 +143,9 @@ public final class Capture implements AutoCloseable {
                 times.add(rank.times(objectsNs));
             }
         } catch (RuntimeException failure) {
-            abandon(ranks, copies, files, failure);
-            throw Deaths.explain(ranks, failure);
+            RuntimeException explained = Deaths.explain(ranks, failure);
+            abandon(ranks, copies, files, explained);
+            throw explained;
         }
     }
 
@@ -152,6 +161,8 @@ public final class Capture implements AutoCloseable {
 
     /** What is read of all ranks together, while they are stopped. */
     private static final class Stop {
+        private static final int RLIMIT_NOFILE = 7;
+
         final ObjectTable table;
         final FileCut files;
         final MemoryObjects memory;
@@ -171,6 +182,13 @@ public final class Capture implements AutoCloseable {
         void readObjects(List<RankCapture> ranks) {
             long start = System.nanoTime();
             for (RankCapture rank : ranks) {
+                rank.processes().forEach(reader::look);
+            }
+            QuietFiles quiet = new QuietFiles(reader.observers());
+            files.openBy(quiet);
+            memory.openBy(quiet);
+            reader.openBy(quiet);
+            for (RankCapture rank : ranks) {
                 for (TracedProcess process : rank.processes()) {
                     reader.read(process, rank.root);
                     regions.put(process, mapped(process));
@@ -178,9 +196,26 @@ public final class Capture implements AutoCloseable {
                 Zombies.read(rank, zombies);
             }
             reader.finish();
+            refuseTooMany(ranks.getFirst().processes().getFirst());
             files.cut();
             clocks = clocks(ranks.getFirst().root.pid());
             objectsNs = System.nanoTime() - start;
+        }
+
+        /** Root's restart may have more descriptors than any limit says. */
+        private void refuseTooMany(TracedProcess root) {
+            if (User.id() != 0) {
+                long limit = Math.max(hard(root.pid), hard((int) ProcessHandle.current().pid()));
+                String refusal = DescriptorNumbers.of(reader.descriptors(), table.objects(), table.terminals()).refusal(limit);
+                if (refusal != null) {
+                    throw root.refuse("the job " + refusal);
+                }
+            }
+        }
+
+        private static long hard(int pid) {
+            long limit = Limits.of(pid)[2 * RLIMIT_NOFILE + 1];
+            return limit == Limits.INFINITY ? Long.MAX_VALUE : limit;
         }
 
         private List<Region> mapped(TracedProcess process) {
@@ -227,10 +262,15 @@ public final class Capture implements AutoCloseable {
             attempt(() -> TracerThread.join(one), failures);
         }
         if (!failures.isEmpty()) {
-            RuntimeException first = failures.removeFirst();
-            failures.forEach(first::addSuppressed);
+            RuntimeException first = failures.stream().filter(Capture::isRefusal).findFirst().orElse(failures.getFirst());
+            failures.stream().filter(other -> other != first).forEach(first::addSuppressed);
             throw first;
         }
+    }
+
+    /** It stands whatever else has failed, for it will be there the next time, too. */
+    private static boolean isRefusal(RuntimeException failure) {
+        return failure instanceof CaptureRefused || failure instanceof FilesRefused;
     }
 
     private static void attempt(Runnable task, List<RuntimeException> failures) {
@@ -313,7 +353,7 @@ public final class Capture implements AutoCloseable {
                 terminals.stream().mapToLong(TerminalObject::id).max().orElse(0), packetSockets.stream().mapToLong(PacketSocket::id).max().orElse(0),
                 sources(jobFiles).max().orElse(0)).max().getAsLong();
         return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, jobFiles, allRegions, lastId), timers, zombies, clocks,
-                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards, jobFiles, privileges, attributes);
+                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards, jobFiles, privileges, attributes, List.of(), notices);
     }
 
     /**

@@ -3,9 +3,13 @@ package org.udckpt.process.capture;
 import java.util.Arrays;
 import java.util.List;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Map;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.files.FileObservers;
+import org.udckpt.process.files.QuietFiles;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.KernelObject.AgentConnection;
@@ -28,6 +32,8 @@ final class DescriptorReader {
     private final TerminalReader terminals;
     private final SignalOwners signals;
     private final List<Descriptor> descriptors = new ArrayList<>();
+    private final Map<TracedProcess, List<OpenDescriptor>> open = new HashMap<>();
+    private final FileObservers observers = FileObservers.now();
 
     DescriptorReader(CaptureRequest.StandardStreams streams, ObjectTable table, MemoryObjects memory) {
         this.streams = streams;
@@ -44,6 +50,33 @@ final class DescriptorReader {
         return descriptors;
     }
 
+    /**
+     * Lists the descriptors of {@code process}. For all processes before the first {@link #read}, which opens files: by then it is known who would notice, and
+     * what is refused.
+     */
+    void look(TracedProcess process) {
+        List<OpenDescriptor> own = new ArrayList<>();
+        for (int fd : Proc.descriptors(process.pid)) {
+            OpenDescriptor one = OpenDescriptor.of(process, fd);
+            own.add(one);
+            observers.see(one.info());
+            LockReader.refuse(one);
+            AnonymousReader.refuse(one);
+            memory.seen(one);
+        }
+        open.put(process, own);
+    }
+
+    /** Before the first {@link #read}. */
+    void openBy(QuietFiles opener) {
+        anonymous.openBy(opener);
+    }
+
+    /** Complete when all processes have been looked at. */
+    FileObservers observers() {
+        return observers;
+    }
+
     /** All descriptors of {@code process}; roots before their children, so that the library's are known in the children. */
     void read(TracedProcess process, CaptureRequest.Root root) {
         terminals.seen(process);
@@ -52,8 +85,8 @@ final class DescriptorReader {
         CaptureRequest.Library library = process.library;
         int[] owned = library == null ? new int[0] : library.ownedDescriptors();
         int control = library == null ? CaptureRequest.NONE : library.controlDescriptor();
-        for (int fd : Proc.descriptors(process.pid)) {
-            OpenDescriptor open = OpenDescriptor.of(process, fd);
+        for (OpenDescriptor open : this.open.get(process)) {
+            int fd = open.fd();
             long object = table.find(open);
             boolean first = object < 0;
             if (first) {
@@ -66,7 +99,7 @@ final class DescriptorReader {
             } else {
                 descriptors.add(new Descriptor(process.namespacePid, fd, open.closeOnExec(), object));
                 anonymous.seen(open, object);
-                LockReader.read(open, object, first, table);
+                LockReader.read(open, object, first, table, signals);
                 if (first) {
                     signals.seen(open, object);
                 }

@@ -1,7 +1,12 @@
 package org.udckpt.process.capture;
 
+import java.util.ArrayList;
+import java.util.List;
+import org.udckpt.process.files.FileObservers;
 import org.udckpt.process.files.FileRequest;
+import org.udckpt.process.files.FilesRefused;
 import org.udckpt.process.files.Prefixes;
+import org.udckpt.process.files.QuietFiles;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
@@ -15,20 +20,33 @@ final class GrowingFiles {
     static Prefixes read(CaptureRequest request) {
         FileRequest files = request.files();
         Prefixes prefixes = new Prefixes(files);
-        request.roots().forEach(root -> process(root.pid(), prefixes));
+        FileObservers observers = FileObservers.now();
+        List<String> written = new ArrayList<>();
+        request.roots().forEach(root -> process(root.pid(), observers, written));
+        QuietFiles quiet = new QuietFiles(observers);
+        for (String file : written) {
+            try {
+                prefixes.consider(file, quiet);
+            } catch (LinuxError | FilesRefused unreadable) {
+                continue; // its process has ended; or the stop will say why it cannot be read
+            }
+        }
         return prefixes;
     }
 
-    private static void process(int pid, Prefixes prefixes) {
+    /** Finds what is open for writing, and who would hear of its being read. */
+    private static void process(int pid, FileObservers observers, List<String> written) {
         try {
             for (int fd : Proc.descriptors(pid)) {
-                int flags = Integer.parseInt(Proc.field(Proc.text("/proc/" + pid + "/fdinfo/" + fd), "flags:"), 8);
+                String info = Proc.text("/proc/" + pid + "/fdinfo/" + fd);
+                observers.see(info);
+                int flags = Integer.parseInt(Proc.field(info, "flags:"), 8);
                 if ((flags & ACCESS) != Syscall.O_RDONLY && (flags & (Syscall.O_APPEND | Syscall.O_PATH)) == 0) {
-                    prefixes.consider("/proc/" + pid + "/fd/" + fd);
+                    written.add("/proc/" + pid + "/fd/" + fd);
                 }
             }
             for (int child : Proc.children(pid)) {
-                process(child, prefixes);
+                process(child, observers, written);
             }
         } catch (LinuxError ended) {
             return; // or may not be looked at: the stop will say so

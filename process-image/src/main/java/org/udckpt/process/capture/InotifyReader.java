@@ -13,6 +13,7 @@ import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.files.QuietFiles;
 import org.udckpt.process.model.InotifyWatch;
 
 /** The watches of an inotify descriptor: fdinfo tells file handles (proc_pid_fdinfo(5)), whose paths only root may ask for. */
@@ -23,22 +24,18 @@ final class InotifyReader {
 
     private InotifyReader() {}
 
-    static List<InotifyWatch> read(OpenDescriptor open, long id) {
+    static List<InotifyWatch> read(OpenDescriptor open, long id, QuietFiles quiet) {
         List<InotifyWatch> watches = new ArrayList<>();
         for (String line : open.info().split("\n")) {
             if (line.startsWith("inotify wd:")) {
-                watches.add(watch(open, id, line.strip().split("[\\s:]+")));
+                watches.add(watch(open, id, line.strip().split("[\\s:]+"), quiet));
             }
-        }
-        if (!watches.isEmpty() && unread(open) > 0) {
-            throw new CaptureFailed("%s has not read all events of its inotify descriptor %d, which nobody can look at before it does"
-                    .formatted(open.process(), open.fd()));
         }
         return watches;
     }
 
     /** Words: inotify, wd, hex, ino, hex, sdev, hex, mask, hex, ignored_mask, hex, fhandle-bytes, hex, fhandle-type, hex, f_handle, hex. */
-    private static InotifyWatch watch(OpenDescriptor open, long id, String[] words) {
+    private static InotifyWatch watch(OpenDescriptor open, long id, String[] words, QuietFiles quiet) {
         int number = Integer.parseInt(words[2], 16);
         if (number > InotifyWatch.NUMBER_MOST) {
             throw open.refuse("this inotify descriptor has a watch with the number " + number + "; up to " + InotifyWatch.NUMBER_MOST + " can be made again");
@@ -46,11 +43,12 @@ final class InotifyReader {
         if (words.length < 17) {
             throw open.refuse("watch " + number + " of this inotify descriptor is on a file system without file handles, so its path cannot be found; remove the watch first");
         }
-        String path = path(open, number, Long.parseLong(words[4], 16), Long.parseLong(words[6], 16), Integer.parseInt(words[14], 16), HexFormat.of().parseHex(words[16]));
+        String path = path(open, number, Long.parseLong(words[4], 16), Long.parseLong(words[6], 16), Integer.parseInt(words[14], 16), HexFormat.of().parseHex(words[16]), quiet);
         return new InotifyWatch(id, number, path, Integer.parseUnsignedInt(words[8], 16) & USERS);
     }
 
-    private static int unread(OpenDescriptor open) {
+    /** Bytes of events, which nobody can look at without taking them. */
+    static int unread(OpenDescriptor open) {
         try (PidFd process = new PidFd(open.process().pid)) {
             int same = process.duplicate(open.fd());
             try {
@@ -63,12 +61,12 @@ final class InotifyReader {
     }
 
     /** {@code device} as the kernel has it: 20 bits for the minor number. Each mount of that file system is tried. */
-    private static String path(OpenDescriptor open, int number, long inode, long device, int type, byte[] handle) {
+    private static String path(OpenDescriptor open, int number, long inode, long device, int type, byte[] handle, QuietFiles quiet) {
         String wanted = (device >> 20) + ":" + (device & 0xfffff);
         for (String mount : Proc.text("/proc/" + open.process().pid + "/mountinfo").split("\n")) {
             String[] fields = mount.split(" ");
             if (fields.length > 4 && fields[2].equals(wanted)) {
-                String path = path(open, number, "/proc/" + open.process().pid + "/root" + fields[4], type, handle);
+                String path = path(open, number, "/proc/" + open.process().pid + "/root" + fields[4], type, handle, quiet);
                 if (path != null && !path.endsWith(" (deleted)") && sameFile(path, inode)) {
                     return path;
                 }
@@ -86,8 +84,8 @@ final class InotifyReader {
     }
 
     /** Null: not on this mount. */
-    private static String path(OpenDescriptor open, int number, String mount, int type, byte[] bytes) {
-        long root = Files.tryOpen(mount, Syscall.O_RDONLY);
+    private static String path(OpenDescriptor open, int number, String mount, int type, byte[] bytes, QuietFiles quiet) {
+        long root = quiet.tryOpen(mount, mount);
         if (root < 0) {
             return null;
         }

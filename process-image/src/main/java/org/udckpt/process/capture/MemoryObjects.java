@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.udckpt.process.files.FileCut;
+import org.udckpt.process.files.QuietFiles;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
@@ -34,6 +35,9 @@ final class MemoryObjects {
     private final Map<String, Long> ids = new HashMap<>();
     private final Map<Long, Segment> segments = new HashMap<>();
     private final List<ContentCopy> copies = new ArrayList<>();
+    /** By their keys, for files that the job has open for reading. */
+    private final Map<String, OpenDescriptor> readable = new HashMap<>();
+    private QuietFiles quiet;
 
     MemoryObjects(ObjectTable table, FileCut files) {
         this.table = table;
@@ -42,6 +46,18 @@ final class MemoryObjects {
 
     List<ContentCopy> copies() {
         return copies;
+    }
+
+    /** Before {@link #ofFile} and {@link #ofMapping}. */
+    void openBy(QuietFiles opener) {
+        quiet = opener;
+    }
+
+    /** Each descriptor, before the first file is opened. */
+    void seen(OpenDescriptor open) {
+        if (open.stat().type() == Files.Stat.REGULAR && (open.flags() & (Syscall.O_PATH | Syscall.O_WRONLY)) == 0) {
+            readable.putIfAbsent(key(open.stat()), open);
+        }
     }
 
     /** On the tracer thread of {@code process}, after {@link ProcessReader#ask}: what only the process can ask. */
@@ -66,7 +82,7 @@ final class MemoryObjects {
     long ofFile(OpenDescriptor open) {
         MemoryKind kind = kind(open);
         if (kind == null || kind == MemoryKind.DISK_FILE) {
-            String refusal = kind == null ? null : files.opened(open.link(), open.proc(), open.flags(), open.stat());
+            String refusal = kind == null ? null : files.opened(open.link(), open.proc(), open.flags(), open.stat(), readable(open));
             if (refusal != null) {
                 throw open.refuse(refusal);
             }
@@ -78,7 +94,7 @@ final class MemoryObjects {
         if (known != null) {
             return known;
         }
-        long opened = Files.tryOpen(open.proc(), Syscall.O_RDONLY);
+        long opened = quiet.tryOpen(open.proc(), open.link());
         if (opened == -LinuxError.EACCES) {
             throw open.refuse(open.link() + " is open for writing only, and its mode (%o) does not let its contents be saved; permit reading (chmod u+r)".formatted(stat.mode() & 07777));
         }
@@ -89,6 +105,11 @@ final class MemoryObjects {
         } finally {
             Files.close(file);
         }
+    }
+
+    private FileCut.Readable readable(OpenDescriptor open) {
+        OpenDescriptor reader = readable.get(key(open.stat()));
+        return reader == null ? null : new FileCut.Readable(reader.process().pid, reader.fd());
     }
 
     private static MemoryKind kind(OpenDescriptor open) {
@@ -153,7 +174,7 @@ final class MemoryObjects {
             }
         }
         String path = "/proc/%d/map_files/%x-%x".formatted(process.pid, mapping.start(), mapping.end());
-        long file = Files.tryOpen(path, Syscall.O_RDONLY);
+        long file = quiet.tryOpen(path, mapping.path());
         if (file == -LinuxError.EPERM || file == -LinuxError.EACCES) { // needs CAP_CHECKPOINT_RESTORE
             return addFromMemory(process, mapping, key, kind);
         }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.PacketSocket;
@@ -31,6 +32,7 @@ final class ObjectTable {
     private final List<PacketSocket> packetSockets = new ArrayList<>();
     private final List<TerminalObject> terminals = new ArrayList<>();
     private final List<InotifyWatch> watches = new ArrayList<>();
+    private final List<FileNotice> notices = new ArrayList<>();
     private final Map<String, List<Known>> byKey = new HashMap<>();
     private Missed missed;
     private final Outside outside;
@@ -66,6 +68,14 @@ final class ObjectTable {
 
     void add(InotifyWatch watch) {
         watches.add(watch);
+    }
+
+    void add(FileNotice notice) {
+        notices.add(notice);
+    }
+
+    List<FileNotice> notices() {
+        return notices;
     }
 
     List<InotifyWatch> watches() {

@@ -1,9 +1,16 @@
 package org.udckpt.process.capture;
 
-import java.nio.file.Path;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.QuietOpen;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.ElfSymbols;
 
 /** Where libudckpt.so is in a stopped process, and its symbols. */
@@ -37,7 +44,7 @@ record PreloadedLibrary(TracedProcess process, Mapping first) {
 
     /** The same; -1 when the library has no such symbol. */
     long find(String symbol) {
-        long value = SYMBOLS.computeIfAbsent(symbol + ":" + key(), unused -> read(() -> ElfSymbols.find(file(), symbol)));
+        long value = SYMBOLS.computeIfAbsent(symbol + ":" + key(), unused -> read(() -> ElfSymbols.find(bytes(), path(), symbol)));
         return value < 0 ? -1 : first.start() + value;
     }
 
@@ -52,7 +59,7 @@ record PreloadedLibrary(TracedProcess process, Mapping first) {
 
     /** Whether the dynamic linker has done with it: before, its code finds neither its data nor other libraries'. */
     boolean linked() {
-        Optional<long[]> relocated = RELOCATED.computeIfAbsent(key(), unused -> read(() -> Optional.ofNullable(ElfSymbols.relocated(file()))));
+        Optional<long[]> relocated = RELOCATED.computeIfAbsent(key(), unused -> read(() -> Optional.ofNullable(ElfSymbols.relocated(bytes(), path()))));
         return relocated.isPresent() && has(relocated.get()[0], "r-") // written until then
                 && has(relocated.get()[1], "rw"); // and, before its data are mapped, a page of the file like all others
     }
@@ -66,8 +73,23 @@ record PreloadedLibrary(TracedProcess process, Mapping first) {
         return first.device() + ":" + first.inode() + ":" + first.path();
     }
 
-    private Path file() {
-        return Path.of(first.deleted() ? "/proc/%d/map_files/%x-%x".formatted(process.pid, first.start(), first.end()) : first.path());
+    private byte[] bytes() {
+        String file = first.deleted() ? "/proc/%d/map_files/%x-%x".formatted(process.pid, first.start(), first.end()) : first.path();
+        int fd = QuietOpen.openIfPossible(file);
+        try {
+            byte[] bytes = new byte[Math.toIntExact(Files.stat(fd).size())];
+            MemorySegment data = Scratch.data();
+            for (int at = 0, n; at < bytes.length; at += n) {
+                n = (int) LinuxError.check(Syscall.call(Syscall.PREAD64, fd, data.address(), Math.min(Scratch.DATA_BYTES, bytes.length - at), at), "read " + file);
+                if (n == 0) {
+                    throw new CaptureFailed(file + ", which the job maps, became shorter while it was read");
+                }
+                MemorySegment.copy(data, JAVA_BYTE, 0, bytes, at, n);
+            }
+            return bytes;
+        } finally {
+            Files.close(fd);
+        }
     }
 
     /**

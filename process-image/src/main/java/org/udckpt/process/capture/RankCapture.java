@@ -112,7 +112,7 @@ final class RankCapture {
     private RuntimeException make(List<SnapshotFork> forks) {
         Subreapers subreapers = new Subreapers(processes());
         RuntimeException failure = null;
-        try {
+        try (ForkRoom _ = new ForkRoom(processes())) {
             subreapers.off();
             SnapshotFork.make(forks);
         } catch (RuntimeException e) {

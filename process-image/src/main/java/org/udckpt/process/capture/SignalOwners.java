@@ -11,6 +11,7 @@ import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.KernelObject.SignalOnReady;
 
 /** Whom open files signal when they are ready (O_ASYNC, fcntl(2)). The kernel tells it by the numbers of this process's namespace. */
@@ -19,8 +20,14 @@ final class SignalOwners {
 
     private record Pending(OpenDescriptor open, long object) {}
 
+    private record PendingLease(OpenDescriptor open, long object, boolean exclusive) {}
+
+    /** What fcntl(2) says of a descriptor, by the job's own numbers. */
+    private record Signal(int type, int receiver, int number) {}
+
     private final ObjectTable table;
     private final List<Pending> pending = new ArrayList<>();
+    private final List<PendingLease> leases = new ArrayList<>();
     private final List<TracedProcess> processes = new ArrayList<>();
 
     SignalOwners(ObjectTable table) {
@@ -38,12 +45,24 @@ final class SignalOwners {
         }
     }
 
-    /** When all processes have been seen. */
-    void finish() {
-        pending.forEach(one -> table.add(read(one.open, one.object)));
+    /** An open file with a lease, whose holder gets a signal when somebody else wants the file. */
+    void lease(OpenDescriptor open, long object, boolean exclusive) {
+        leases.add(new PendingLease(open, object, exclusive));
     }
 
-    private SignalOnReady read(OpenDescriptor open, long object) {
+    /** When all processes have been seen. */
+    void finish() {
+        for (Pending one : pending) {
+            Signal signal = read(one.open);
+            table.add(new SignalOnReady(table.newId(), one.object, signal.type, signal.receiver, signal.number));
+        }
+        for (PendingLease one : leases) {
+            Signal signal = read(one.open);
+            table.add(new FileNotice.Lease(one.object, one.exclusive, signal.type, signal.receiver, signal.number));
+        }
+    }
+
+    private Signal read(OpenDescriptor open) {
         try (PidFd process = new PidFd(open.process().pid)) {
             int duplicate = process.duplicate(open.fd());
             try {
@@ -52,7 +71,7 @@ final class SignalOwners {
                 int type = owner.get(JAVA_INT, 0);
                 int id = owner.get(JAVA_INT, 4);
                 int signal = (int) LinuxError.check(Syscall.call(Syscall.FCNTL, duplicate, F_GETSIG), "signal of a descriptor");
-                return new SignalOnReady(table.newId(), object, type, id == 0 ? 0 : own(open, type, id), signal);
+                return new Signal(type, id == 0 ? 0 : own(open, type, id), signal);
             } finally {
                 Files.close(duplicate);
             }
@@ -73,6 +92,7 @@ final class SignalOwners {
             }
         }
         throw open.refuse("it sends signals to " + new String[] {"thread", "process", "process group"}[type] + " " + id
-                + " when it is ready (O_ASYNC, fcntl(2) F_SETOWN), which is outside of the job; clear O_ASYNC first");
+                + (open.signals() ? " when it is ready (O_ASYNC, fcntl(2) F_SETOWN), which is outside of the job; clear O_ASYNC first"
+                : " when its lease is broken (fcntl(2), F_SETLEASE, F_SETOWN), which is outside of the job; release the lease first"));
     }
 }

@@ -110,6 +110,7 @@ final class SnapshotFork {
     private void follow() {
         WaitStatus status = next(main.tid);
         if (!status.newTask()) {
+            refuseHopeless(-Ptrace.registers(main.tid).error());
             throw new CaptureFailed("%s: clone failed: %s".formatted(process, LinuxError.name(Ptrace.registers(main.tid).error())));
         }
         between = Ptrace.eventMessage(main.tid);
@@ -218,9 +219,17 @@ final class SnapshotFork {
         LinuxError.check(reaped, "wait for the short-lived process of " + process);
         Ptrace.options(main.tid, Ptrace.O_TRACESYSGOOD);
         if (snapshot == 0) {
+            refuseHopeless(error);
             throw new CaptureFailed("%s could not be forked: %s".formatted(process, LinuxError.name((int) -error)));
         }
         LinuxError.check(leaving.finish(), "setpgid in the snapshot");
+    }
+
+    /** @param error negative */
+    private void refuseHopeless(long error) {
+        if (error == -LinuxError.EAGAIN && ForkRoom.isHopeless(process)) {
+            throw process.refuse("its hard limit of processes (RLIMIT_NPROC, ulimit -Hu) leaves no room for a copy of it; raise it");
+        }
     }
 
     private Injector injector(int tid) {

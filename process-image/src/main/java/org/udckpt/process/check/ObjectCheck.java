@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.PacketSocket;
@@ -51,6 +52,10 @@ final class ObjectCheck {
         row = new Row("inotify-watches");
         for (InotifyWatch watch : image.watches()) {
             watch(row.next(), watch);
+        }
+        row = new Row("file-notices");
+        for (FileNotice notice : image.notices()) {
+            notice(row.next(), notice);
         }
         descriptors();
         Set<Long> shared = new HashSet<>();
@@ -276,6 +281,20 @@ final class ObjectCheck {
         row.is(is(watch.inotify(), KernelObject.InotifyFd.class), "there is no inotify descriptor", watch.inotify());
         row.between(1, InotifyWatch.NUMBER_MOST, "number", watch.number());
         row.text("path", watch.path());
+    }
+
+    private void notice(Row row, FileNotice notice) throws BrokenTable {
+        switch (notice) {
+            case FileNotice.Lease lease -> {
+                row.is(is(lease.object(), KernelObject.OpenFile.class) && image.descriptors().stream().anyMatch(descriptor -> descriptor.object() == lease.object()),
+                        "no descriptor is of open file", lease.object());
+                row.between(0, 2, "type", lease.type());
+                row.notNegative("receiver", lease.receiver());
+                row.between(0, SIGNALS, "signal", lease.signal());
+            }
+            case FileNotice.LostEvents lost -> row.is(is(lost.object(), KernelObject.InotifyFd.class) && image.descriptors().stream()
+                    .anyMatch(descriptor -> descriptor.object() == lost.object()), "there is no inotify descriptor", lost.object());
+        }
     }
 
     private boolean is(long id, Class<?> type) {

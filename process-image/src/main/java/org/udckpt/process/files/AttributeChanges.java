@@ -40,8 +40,8 @@ final class AttributeChanges {
         Files.Stat now = folder.stat();
         boolean same = now.modified() == directory.modifiedNs() && (now.mode() & 07777) == directory.mode();
         if (!same && isOurs(now)) {
-            old.add(() -> Attributes.set(folder.descriptor(), directory.path(), now.uid(), now.gid(), now.mode(), now.modified()));
-            Attributes.set(folder.descriptor(), directory.path(), directory.uid(), directory.gid(), directory.mode(), directory.modifiedNs());
+            old.add(() -> Attributes.set(folder, now.uid(), now.gid(), now.mode(), now.modified()));
+            Attributes.set(folder, directory.uid(), directory.gid(), directory.mode(), directory.modifiedNs());
         }
     }
 

@@ -14,4 +14,8 @@ final class Attributes {
         boolean root = Syscall.call(107 /* geteuid */) == 0;
         Folder.attributes(file, path, root ? uid : KEEP, root ? gid : KEEP, mode, modifiedNs);
     }
+
+    static void set(Folder folder, int uid, int gid, int mode, long modifiedNs) {
+        set(folder.descriptor(), folder.path(), uid, gid, mode, modifiedNs);
+    }
 }

@@ -20,6 +20,8 @@ final class Candidate implements AutoCloseable {
     boolean overwritable;
     /** Some process has it open for writing. */
     boolean written;
+    /** The descriptor is that of a copy already. */
+    boolean copied;
     JobFile.Cut cut;
     FileContents contents;
     FrozenEnds ends;

@@ -20,7 +20,7 @@ final class FileCopies {
         }
         int slash = path.lastIndexOf('/');
         long clone;
-        try (Folder folder = Folder.open(slash == 0 ? "/" : path.substring(0, slash))) {
+        try (Folder folder = Folder.hold(slash == 0 ? "/" : path.substring(0, slash))) {
             clone = folder.tryNameless();
         } catch (LinuxError cannotBeReached) {
             return -1; // the descriptor is there all the same: it is copied
@@ -45,6 +45,31 @@ final class FileCopies {
                 LinuxError.check(Syscall.call(Syscall.LSEEK, copy, extents[i], SEEK_SET), "lseek");
                 LinuxError.check(Syscall.call(Syscall.LSEEK, file, extents[i], SEEK_SET), "lseek in " + path);
                 send(file, copy, path, Math.min(extents[i + 1], size) - extents[i]);
+            }
+            return copy;
+        } catch (RuntimeException e) {
+            Files.close(copy);
+            throw e;
+        }
+    }
+
+    /**
+     * The same of a file that must not be opened, by a descriptor of the job's own: it shares its position with the job, so that it is neither read nor sought
+     * but mapped, which also nobody hears of who watches the file.
+     */
+    static int copyMapped(int file, String path, long size) {
+        int copy = (int) LinuxError.check(Syscall.call(Syscall.MEMFD_CREATE, Scratch.string("udckpt-file"), 1 /* MFD_CLOEXEC */), "memory for a copy of " + path);
+        try {
+            LinuxError.check(Syscall.call(Syscall.FTRUNCATE, copy, size), "memory for a copy of " + path);
+            if (size > 0) {
+                long mapped = LinuxError.check(Syscall.call(Syscall.MMAP, 0, size, 1 /* PROT_READ */, 2 /* MAP_PRIVATE */, file, 0), "map " + path);
+                try {
+                    for (long done = 0; done < size; ) {
+                        done += LinuxError.check(Syscall.call(Syscall.PWRITE64, copy, mapped + done, size - done, done), "copy of " + path);
+                    }
+                } finally {
+                    Syscall.call(Syscall.MUNMAP, mapped, size);
+                }
             }
             return copy;
         } catch (RuntimeException e) {

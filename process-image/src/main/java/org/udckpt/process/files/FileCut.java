@@ -12,6 +12,7 @@ import java.util.function.LongSupplier;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobFile.Cut;
@@ -37,7 +38,11 @@ public final class FileCut implements AutoCloseable {
     private final Set<String> leftOut = new HashSet<>();
     private final Set<Long> cannotClone = new HashSet<>();
     private final Patience patience;
+    private QuietFiles quiet = new QuietFiles(FileObservers.now());
     private long left;
+
+    /** A descriptor of the job by which a file can be read. */
+    public record Readable(int pid, int fd) {}
 
     /** @param ids gives a new id with each call */
     public FileCut(FileRequest request, LongSupplier ids, Prefixes before) {
@@ -54,15 +59,24 @@ public final class FileCut implements AutoCloseable {
         this.left = request.inStop();
     }
 
+    /** Before any file is shown: who would notice that it is read. */
+    public void openBy(QuietFiles opener) {
+        quiet = opener;
+    }
+
     /**
      * A file on disk that a stopped process has open for writing.
      *
      * @param through a path by which it can be opened, of /proc/PID/fd
+     * @param readable null: the job has it open for writing only
      * @return why it cannot be saved and so the job not be checkpointed, or null
      */
-    public String opened(String path, String through, int flags, Files.Stat stat) {
+    public String opened(String path, String through, int flags, Files.Stat stat, Readable readable) {
         boolean appends = (flags & Syscall.O_APPEND) != 0;
         Candidate known = candidates.get(Candidate.key(stat));
+        if (known == null && quiet.observers().hasLease(stat) && (request.isForeign(path) || request.isExcepted(path))) {
+            return path + " has a lease (fcntl(2), F_SETLEASE) and is left out of the checkpoint; a restart would have to cut it back, which breaks the lease: release it, or have the file saved";
+        }
         if (known == null && !leftOut.contains(path)) {
             if (request.isForeign(path)) {
                 leaveOut(path, "it belongs to udckpt");
@@ -72,7 +86,14 @@ public final class FileCut implements AutoCloseable {
                 leaveOut(path, "--files-except");
                 return null;
             }
-            long fd = Files.tryOpen(through, Syscall.O_RDONLY | Syscall.O_NONBLOCK);
+            if (quiet.observers().hasLease(stat)) {
+                String refusal = copyLeased(path, stat, readable);
+                if (refusal != null) {
+                    return refusal;
+                }
+                return opened(path, through, flags, stat, readable);
+            }
+            long fd = quiet.tryOpen(through, path);
             if (fd == -LinuxError.EACCES) {
                 if (!appends) {
                     return path + " is open for writing only, and its mode (%o) does not let its contents be saved; permit reading (chmod u+r)".formatted(stat.mode() & 07777);
@@ -88,6 +109,28 @@ public final class FileCut implements AutoCloseable {
             alias(known, path);
         }
         return null;
+    }
+
+    /** Its lease breaks when anybody opens it: it is read by the job's own descriptor, and in the stop, since that one is the job's to close. */
+    private String copyLeased(String path, Files.Stat stat, Readable readable) {
+        if (readable == null) {
+            return path + " has a lease (fcntl(2), F_SETLEASE), which would be broken if anybody opened it, and the job has it open for writing only; open it O_RDWR, or release the lease";
+        }
+        if (stat.size() > left) {
+            return path + " (" + mebibytes(stat.size()) + ") has a lease (fcntl(2), F_SETLEASE), and so has to be copied while the job stands still: raise --files-in-stop, or release the lease";
+        }
+        try (PidFd process = new PidFd(readable.pid())) {
+            int own = process.duplicate(readable.fd());
+            try {
+                Candidate candidate = new Candidate(path, FileCopies.copyMapped(own, path, stat.size()), stat);
+                candidate.copied = true;
+                candidates.put(candidate.key, candidate);
+                left -= stat.size();
+                return null;
+            } finally {
+                Files.close(own);
+            }
+        }
     }
 
     /** Whether a file that is mapped shared and writable is left where it is: at a restart the job maps it as it is then. */
@@ -108,19 +151,18 @@ public final class FileCut implements AutoCloseable {
      * @return false: it cannot be opened under its name, and its content has to be had otherwise
      */
     public boolean mapped(String path, long inode, long id) {
-        long fd = Files.tryOpen(path, Syscall.O_RDONLY | Syscall.O_NOFOLLOW | Syscall.O_NONBLOCK);
-        if (fd < 0) {
+        Files.Stat stat = Files.tryStat(path);
+        if (stat == null || stat.inode() != inode) { // another file has its name now
             return false;
         }
-        Files.Stat stat = Files.stat((int) fd);
         Candidate known = candidates.get(Candidate.key(stat));
-        if (known != null || stat.inode() != inode) { // another file has its name now
-            Files.close((int) fd);
+        if (known == null) {
+            long fd = quiet.tryOpenNoFollow(path);
+            if (fd < 0) {
+                return false;
+            }
+            known = add(path, (int) fd);
         }
-        if (stat.inode() != inode) {
-            return false;
-        }
-        known = known == null ? add(path, (int) fd) : known;
         known.mapped = known.written = known.overwritable = true;
         known.id = known.id == 0 ? id : known.id;
         return true;
@@ -158,7 +200,7 @@ public final class FileCut implements AutoCloseable {
         request.except().forEach(pattern -> others.add(new JobFile.Named(pattern.toString(), true)));
         for (PathPattern pattern : request.named()) {
             others.add(new JobFile.Named(pattern.toString(), false));
-            FileTree.walk(pattern, path -> request.isForeign(path) || request.isExcepted(path), this::found, path -> {
+            FileTree.walk(pattern, quiet, path -> request.isForeign(path) || request.isExcepted(path), this::found, path -> {
                 throw new FilesRefused("the name of " + path + " is not UTF-8: rename it, or leave it out with --files-except");
             });
         }
@@ -194,7 +236,7 @@ public final class FileCut implements AutoCloseable {
         } else if (request.streams().contains(Candidate.key(stat))) {
             leaveOut(path, "it is a standard stream of udckpt itself");
         } else if (!leftOut.contains(path)) {
-            long fd = folder.tryOpenFile(name, Syscall.O_RDONLY);
+            long fd = quiet.tryOpen(folder, name);
             if (fd == -LinuxError.ENOENT) {
                 return;
             }
@@ -222,6 +264,10 @@ public final class FileCut implements AutoCloseable {
     private void hold(Candidate c) {
         patience.at(c.path);
         long id = c.id != 0 ? c.id : ids.getAsLong();
+        if (c.copied) {
+            c.live(Cut.COPIED, id);
+            return;
+        }
         boolean appends = c.written && !c.overwritable;
         boolean likelyWritten = c.mapped || c.written && c.size() < CLONED_FROM || request.hot().contains(c.path);
         if (!likelyWritten && Candidate.isQuiet(c.stat) && Clock.tells(c.descriptor(), c.stat)) {
@@ -248,7 +294,7 @@ public final class FileCut implements AutoCloseable {
     }
 
     private boolean cloned(Candidate c, long id) {
-        if (c.size() < CLONED_FROM || cannotClone.contains(c.stat.device())) {
+        if (c.size() < CLONED_FROM || cannotClone.contains(c.stat.device()) || quiet.observers().isDirectoryWatched(c.path)) {
             return false;
         }
         int clone = FileCopies.tryClone(c.descriptor(), c.path);

@@ -18,29 +18,31 @@ final class FileTree {
     }
 
     private final PathPattern pattern;
+    private final QuietFiles quiet;
     private final Predicate<String> skipped;
     private final Visitor visitor;
     private final Consumer<String> unnamed;
     private int entries;
 
-    private FileTree(PathPattern pattern, Predicate<String> skipped, Visitor visitor, Consumer<String> unnamed) {
+    private FileTree(PathPattern pattern, QuietFiles quiet, Predicate<String> skipped, Visitor visitor, Consumer<String> unnamed) {
         this.unnamed = unnamed;
         this.pattern = pattern;
+        this.quiet = quiet;
         this.skipped = skipped;
         this.visitor = visitor;
     }
 
     /** @param skipped paths that are left out, with what is below them */
     static void walk(PathPattern pattern, Predicate<String> skipped, Visitor visitor) {
-        walk(pattern, skipped, visitor, path -> { });
+        walk(pattern, new QuietFiles(FileObservers.now()), skipped, visitor, path -> { });
     }
 
-    /** @param unnamed hears of what has no name in UTF-8, and thus none that this process could open */
-    static void walk(PathPattern pattern, Predicate<String> skipped, Visitor visitor, Consumer<String> unnamed) {
+    /** @param quiet opens directories. @param unnamed hears of what has no name in UTF-8, and thus none that this process could open */
+    static void walk(PathPattern pattern, QuietFiles quiet, Predicate<String> skipped, Visitor visitor, Consumer<String> unnamed) {
         String root = pattern.root();
         int slash = root.lastIndexOf('/');
-        try (Folder folder = Folder.open(slash == 0 ? "/" : root.substring(0, slash))) {
-            FileTree tree = new FileTree(pattern, skipped, visitor, unnamed);
+        try (Folder folder = root.equals("/") ? Folder.open("/") : Folder.hold(slash == 0 ? "/" : root.substring(0, slash))) {
+            FileTree tree = new FileTree(pattern, quiet, skipped, visitor, unnamed);
             if (root.equals("/")) {
                 folder.names().forEach(name -> tree.entry(folder, name));
             } else {
@@ -75,7 +77,7 @@ final class FileTree {
                 visitor.visit(folder, name, stat);
             }
         } else if (pattern.leadsFrom(path)) {
-            try (Folder sub = folder.sub(name)) {
+            try (Folder sub = quiet.sub(folder, name)) {
                 List<String> names = sub.names();
                 if (!holdsCheckpoints(names) && (!pattern.matches(path) || visitor.visit(folder, name, stat))) {
                     names.forEach(below -> entry(sub, below));

@@ -8,7 +8,7 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
 
-/** The directories of the files that are put back, each opened once. Missing ones are made, for their owner only. */
+/** The directories of the files that are put back, each reached once, and not opened (O_PATH), since the job may watch it. Missing ones are made, for their owner only. */
 final class Folders implements AutoCloseable {
     private static final int OWNERS = 0700;
 
@@ -67,7 +67,7 @@ final class Folders implements AutoCloseable {
         Folder known = open.get(path);
         if (known == null) {
             try {
-                known = Folder.open(root, path);
+                known = Folder.hold(root, path);
             } catch (LinuxError e) {
                 known = switch (e.errno()) {
                     case LinuxError.ENOENT -> null;
@@ -88,7 +88,7 @@ final class Folders implements AutoCloseable {
         Place place = new Place(folder(directory(path), file), path.substring(path.lastIndexOf('/') + 1));
         place.folder().makeDirectory(place.name(), OWNERS);
         made.add(place);
-        return place.folder().sub(place.name());
+        return place.folder().holdSub(place.name());
     }
 
     /** The directory itself; made if it is missing. @return whether it was made */

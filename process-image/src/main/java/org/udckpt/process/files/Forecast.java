@@ -30,9 +30,11 @@ public final class Forecast {
      *
      * @return nothing about files that would be left as they are; {@link RolledBack#kept} is null
      * @throws FilesChanged when something stands in the way
+     * @throws FilesInUse   when a process that runs writes to one of them
      */
     public static List<RolledBack> of(JobImage image, List<MemorySource> memory, RollbackRequest request) {
         try (Folders folders = new Folders(request.root())) {
+            FileWriters.refuse(image, request, folders);
             Forecast forecast = new Forecast(memory, folders);
             List<JobFile.HardLink> links = new ArrayList<>();
             ImageFiles.visit(image, request, forecast.new Looking(links));

@@ -30,22 +30,23 @@ public final class Prefixes {
      *
      * @param through a path by which it can be opened, of /proc/PID/fd
      */
-    public void consider(String through) {
+    public void consider(String through, QuietFiles quiet) {
         Files.Stat open = Files.tryStat(through);
-        if (open == null || open.type() != Files.Stat.REGULAR) {
-            return; // to open a device, or a pipe's other end, may do something to it
+        String path = Files.readLink(through);
+        if (open == null || path == null || open.type() != Files.Stat.REGULAR || isSmallOrQuiet(open) || quiet.observers().hasLease(open)) {
+            return;
         }
-        long fd = Files.tryOpen(through, Syscall.O_RDONLY | Syscall.O_NONBLOCK);
+        long fd = quiet.tryOpen(through, path);
         if (fd < 0) {
             return; // closed meanwhile, or not readable: what becomes of it is decided in the stop
         }
         try {
             Files.Stat stat = Files.stat((int) fd);
             String key = Candidate.key(stat);
-            if (stat.size() < FileCut.CLONED_FROM || Candidate.isQuiet(stat) || sums.containsKey(key)) {
+            if (isSmallOrQuiet(stat) || sums.containsKey(key)) {
                 return;
             }
-            int clone = FileCopies.tryClone((int) fd, Files.readLink(through));
+            int clone = quiet.observers().isDirectoryWatched(path) ? -1 : FileCopies.tryClone((int) fd, path);
             if (clone >= 0) {
                 Files.close(clone);
             } else if (stat.size() > request.inStop()) {
@@ -54,6 +55,10 @@ public final class Prefixes {
         } finally {
             Files.close((int) fd);
         }
+    }
+
+    private static boolean isSmallOrQuiet(Files.Stat stat) {
+        return stat.size() < FileCut.CLONED_FROM || Candidate.isQuiet(stat);
     }
 
     /** The end of what was read before; 0: nothing was. */

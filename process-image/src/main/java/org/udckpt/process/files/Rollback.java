@@ -45,6 +45,7 @@ public final class Rollback implements AutoCloseable {
         ExecutorService workers = Executors.newFixedThreadPool(WRITERS, Thread.ofPlatform().daemon().name("udckpt-restore-files-", 0).factory());
         try {
             rollback.regular = new RegularFiles(request.checkpoint(), memory, rollback.folders, rollback.changes, workers);
+            FileWriters.refuse(image, request, rollback.folders);
             ImageFiles.visit(image, request, rollback.new Preparing());
             return rollback;
         } catch (RuntimeException | Error e) {

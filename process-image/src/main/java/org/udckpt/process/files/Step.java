@@ -82,7 +82,9 @@ abstract class Step {
 
     /** A file that has been written already, without a name or under one of its own. */
     static final class PutFile extends Step {
-        private final int file;
+        private static final int CLOSED = -1;
+
+        private int file;
         private String name;
 
         /** @param name null: it has none */
@@ -101,6 +103,14 @@ abstract class Step {
             } else {
                 throw new FilesChanged(place.path() + " was made a moment ago by another program; end it");
             }
+            close(); // the job may watch it, or want a lease on it, which nobody else may have open
+        }
+
+        private void close() {
+            if (file != CLOSED) {
+                Files.close(file);
+                file = CLOSED;
+            }
         }
 
         @Override
@@ -110,7 +120,7 @@ abstract class Step {
 
         @Override
         void discard() {
-            Files.close(file);
+            close();
             if (name != null) {
                 try {
                     place.folder().unlink(name);

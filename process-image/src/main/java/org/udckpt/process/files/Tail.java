@@ -7,7 +7,7 @@ import org.udckpt.linux.Syscall;
 /** What a file has beyond the length that it is about to be cut back to: kept beside it. */
 final class Tail {
     private final Folders.Place place;
-    private final int copy;
+    private int copy;
     private final String checkpoint;
     private final long whole;
     private String kept;
@@ -53,6 +53,7 @@ final class Tail {
                 kept = name;
             }
         }
+        close(); // the job may watch the directory
     }
 
     String path() {
@@ -73,6 +74,9 @@ final class Tail {
     }
 
     void close() {
-        Files.close(copy);
+        if (copy >= 0) {
+            Files.close(copy);
+            copy = -1;
+        }
     }
 }

@@ -13,14 +13,14 @@ public record JobImage(List<ProcessState> processes, List<ThreadState> threads, 
         List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors,
         List<TcpSocket> tcpSockets, List<TerminalObject> terminals, List<InotifyWatch> watches,
         List<PacketSocket> packetSockets, List<GuardPages> guards, List<JobFile> files, List<Privileges> privileges, List<Attribute> attributes,
-        List<FileIdentity> identities) {
-    /** Without what its programs and libraries are known by. */
+        List<FileIdentity> identities, List<FileNotice> notices) {
+    /** Without what its programs and libraries are known by, leases and lost events. */
     public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
             List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors,
             List<TcpSocket> tcpSockets, List<TerminalObject> terminals, List<InotifyWatch> watches,
             List<PacketSocket> packetSockets, List<GuardPages> guards, List<JobFile> files, List<Privileges> privileges, List<Attribute> attributes) {
         this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, terminals, watches, packetSockets, guards, files, privileges, attributes,
-                List.of());
+                List.of(), List.of());
     }
 
     /** Without terminals, watches, sockets without connections, guard pages, files, and privileges and attributes of their own. */
@@ -39,7 +39,7 @@ public record JobImage(List<ProcessState> processes, List<ThreadState> threads, 
     public JobImage elsewhere(List<ProcessState> otherProcesses, List<Region> otherRegions, List<KernelObject> otherObjects, List<InotifyWatch> otherWatches,
             List<JobFile> otherFiles, List<FileIdentity> otherIdentities) {
         return new JobImage(otherProcesses, threads, otherRegions, descriptors, otherObjects, timers, zombies, clocks, vectors, tcpSockets, terminals, otherWatches, packetSockets, guards,
-                otherFiles, privileges, attributes, otherIdentities);
+                otherFiles, privileges, attributes, otherIdentities, notices);
     }
 
     /** The same job, of whose files it is known what they are. */

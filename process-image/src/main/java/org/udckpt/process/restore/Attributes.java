@@ -1,16 +1,21 @@
 package org.udckpt.process.restore;
 
-import java.util.Arrays;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import org.udckpt.linux.Files;
+import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
+import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.ProcessState;
 
 /** What a process carries besides memory, descriptors, signals and threads. */
 final class Attributes {
-    private static final int RLIMIT_NOFILE = 7, RLIMIT_MEMLOCK = 8;
+    private static final int RLIMIT_DATA = 2, RLIMIT_STACK = 3, RLIMIT_NPROC = 6, RLIMIT_NOFILE = 7, RLIMIT_MEMLOCK = 8, RLIMIT_AS = 9, RLIMIT_SIGPENDING = 11;
+    private static final int[] RAISED = {RLIMIT_DATA, RLIMIT_STACK, RLIMIT_NPROC, RLIMIT_MEMLOCK, RLIMIT_AS, RLIMIT_SIGPENDING};
     private static final int PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, PR_SET_CHILD_SUBREAPER = 36, PR_SET_THP_DISABLE = 41;
 
     private static final int MEMBARRIER = 324, ARCH_PRCTL = 158, ARCH_REQ_XCOMP_PERM = 0x1023, XTILEDATA = 18;
@@ -19,17 +24,34 @@ final class Attributes {
 
     private Attributes() {}
 
-    /** The restore needs numbers above the job's own, and locks memory before it has the job's limits: all that may be had, until {@link #restoreLimits}. */
-    static void raiseLimits(Puppet puppet) {
-        raise(puppet, RLIMIT_NOFILE, "open files");
-        raise(puppet, RLIMIT_MEMLOCK, "locked memory");
+    /**
+     * The restore needs some numbers of descriptors more than the job, and locks memory, takes address space and so on before it has the job's limits: all that
+     * may be had, until {@link #restoreLimits}. A limit of the size of files, of time or of processes is the user's own, which his restart keeps.
+     *
+     * @param files numbers of descriptors that are needed: root may have more than the hard limit
+     * @return how many there may be
+     */
+    static long raiseLimits(Puppet puppet, long files) {
+        for (int limit : RAISED) {
+            long hard = hard(puppet, limit);
+            set(puppet, limit, hard, hard);
+        }
+        long hard = hard(puppet, RLIMIT_NOFILE);
+        if (Long.compareUnsigned(hard, files) < 0 && set(puppet, RLIMIT_NOFILE, files, files) == 0) {
+            return files;
+        }
+        puppet.call("raise the limit of open files", Syscall.PRLIMIT64, 0, RLIMIT_NOFILE, puppet.structure().i64(hard).i64(hard).put(), 0);
+        return hard;
     }
 
-    private static void raise(Puppet puppet, int limit, String what) {
+    private static long hard(Puppet puppet, int limit) {
         long old = puppet.structure().i64(0).i64(0).put();
-        puppet.call("limit of " + what, Syscall.PRLIMIT64, 0, limit, 0, old);
-        byte[] hard = Arrays.copyOfRange(puppet.read(old, 16), 8, 16);
-        puppet.call("raise the limit of " + what, Syscall.PRLIMIT64, 0, limit, puppet.structure().raw(hard).raw(hard).put(), 0);
+        puppet.call("limit " + limit, Syscall.PRLIMIT64, 0, limit, 0, old);
+        return ByteBuffer.wrap(puppet.read(old, 16)).order(ByteOrder.LITTLE_ENDIAN).getLong(8);
+    }
+
+    private static long set(Puppet puppet, int limit, long soft, long hard) {
+        return puppet.tryCall(Syscall.PRLIMIT64, 0, limit, puppet.structure().i64(soft).i64(hard).put(), 0);
     }
 
     /** Before signal stacks are known: they must be large enough for what is permitted (arch_prctl(2), ARCH_REQ_XCOMP_PERM). */
@@ -105,6 +127,26 @@ final class Attributes {
             }
             if (written < 0) {
                 System.err.println("udckpt: " + puppet.name() + ": oom_score_adj " + value + " could not be set: " + LinuxError.name((int) -written));
+            }
+        }
+    }
+
+    /**
+     * Whether the job's hard limits can be had here: only root may raise them. Asked before anything is made.
+     *
+     * @throws RestoreException naming the limit, and what it has to be
+     */
+    static void checkLimits(JobImage image, Owners owners) {
+        if (User.id() == 0) {
+            return;
+        }
+        long[] here = Limits.of((int) ProcessHandle.current().pid());
+        for (ProcessState process : image.processes()) {
+            for (int limit = 0; 2 * limit + 1 < Math.min(here.length, process.limits().length); limit++) {
+                if (Long.compareUnsigned(process.limits()[2 * limit + 1], here[2 * limit + 1]) > 0) {
+                    throw owners.of(process.pid()).unsupported("its hard limit of %s (%s) was %s, and here it is %s: raise it before the restart".formatted(Limits.NAMES[limit][0], Limits.NAMES[limit][1],
+                            Limits.text(process.limits()[2 * limit + 1]), Limits.text(here[2 * limit + 1])));
+                }
             }
         }
     }

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 
@@ -16,7 +17,7 @@ import org.udckpt.process.model.KernelObject;
  * processes knew it.
  */
 final class Descriptors {
-    private static final int O_ASYNC = 020000;
+    private static final int O_ASYNC = 020000, F_SETFD = 2;
 
     private final JobImage image;
     private final Map<Integer, Puppet> puppets;
@@ -25,10 +26,12 @@ final class Descriptors {
     private final RestoreTarget target;
     /** object id -> the first process that has a descriptor of it */
     private final Map<Long, Puppet> makers = new HashMap<>();
-    /** the launcher's standard streams, which the stubs inherited: {puppet -> temporary numbers of 0, 1, 2} */
-    private final Map<Puppet, long[]> streams = new HashMap<>();
+    /** the launcher's standard streams, which the stubs inherited: their numbers in each process */
+    private final long[] streams;
 
-    Descriptors(JobImage image, Map<Integer, Puppet> puppets, Handles handles, NamedFiles names, RestoreTarget target) {
+    /** @param streams as {@link Handles#prepare} says */
+    Descriptors(JobImage image, Map<Integer, Puppet> puppets, Handles handles, NamedFiles names, RestoreTarget target, long[] streams) {
+        this.streams = streams;
         this.image = image;
         this.puppets = puppets;
         this.handles = handles;
@@ -36,17 +39,6 @@ final class Descriptors {
         this.target = target;
         for (Descriptor descriptor : image.descriptors()) {
             makers.putIfAbsent(descriptor.object(), puppet(descriptor.pid()));
-        }
-    }
-
-    /** Moves the inherited streams out of the way of the job's numbers; before anything else is opened. */
-    void liftStreams() {
-        for (Puppet puppet : puppets.values()) {
-            long[] lifted = new long[3];
-            for (int stream = 0; stream < 3; stream++) {
-                lifted[stream] = handles.lift(puppet, stream);
-            }
-            streams.put(puppet, lifted);
         }
     }
 
@@ -86,7 +78,7 @@ final class Descriptors {
             case KernelObject.InotifyFd inotify -> maker.call("inotify_init1", 294 /* inotify_init1 */, inotify.flags() & Syscall.O_NONBLOCK);
             case KernelObject.AgentConnection agent -> SocketObjects.agent(maker, agent, target.agentSocket());
             case KernelObject.PmiConnection pmi -> pmi(maker, pmi);
-            case KernelObject.StandardStream stream -> maker.call("dup", Syscall.FCNTL, streams.get(maker)[stream.stream()], 0 /* F_DUPFD */, 0);
+            case KernelObject.StandardStream stream -> maker.call("dup", Syscall.FCNTL, streams[stream.stream()], 0 /* F_DUPFD */, 0);
             case KernelObject.Pipe p -> throw misplaced(maker, p);
             case KernelObject.PipeEnd p -> throw misplaced(maker, p);
             case KernelObject.UnixSocket s -> throw misplaced(maker, s);
@@ -131,10 +123,21 @@ final class Descriptors {
         }
         Puppet puppet = puppet(entry.pid());
         long epoll = handles.in(puppet, entry.epoll());
-        puppet.call("dup3", Syscall.DUP3, handles.in(puppet, entry.object()), entry.fd(), Syscall.O_CLOEXEC);
+        long object = handles.in(puppet, entry.object());
+        if (object == entry.fd()) {
+            watch(puppet, epoll, entry);
+            return;
+        }
+        long there = puppet.call("keep descriptor " + entry.fd(), Syscall.FCNTL, entry.fd(), 1030 /* F_DUPFD_CLOEXEC */, 0);
+        puppet.call("dup3", Syscall.DUP3, object, entry.fd(), Syscall.O_CLOEXEC);
+        watch(puppet, epoll, entry);
+        puppet.call("descriptor " + entry.fd() + " again", Syscall.DUP3, there, entry.fd(), Syscall.O_CLOEXEC);
+        puppet.call("close", Syscall.CLOSE, there);
+    }
+
+    private static void watch(Puppet puppet, long epoll, KernelObject.EpollEntry entry) {
         long event = puppet.structure().i32(entry.events()).i64(entry.data()).put();
         puppet.call("watch descriptor " + entry.fd() + " by epoll", Syscall.EPOLL_CTL, epoll, 1 /* EPOLL_CTL_ADD */, entry.fd(), event);
-        puppet.call("close", Syscall.CLOSE, entry.fd());
     }
 
     /** The last step: every number means what it meant; the temporaries are closed. */
@@ -148,14 +151,18 @@ final class Descriptors {
             if (batch.full(1, 0)) {
                 batch.run();
             }
-            batch.add(() -> "descriptor " + descriptor.fd(), Syscall.DUP3, from, descriptor.fd(), descriptor.closeOnExec() ? Syscall.O_CLOEXEC : 0);
+            if (from == descriptor.fd()) {
+                batch.add(() -> "flags of descriptor " + descriptor.fd(), Syscall.FCNTL, from, F_SETFD, descriptor.closeOnExec() ? 1 : 0);
+            } else {
+                batch.add(() -> "descriptor " + descriptor.fd(), Syscall.DUP3, from, descriptor.fd(), descriptor.closeOnExec() ? Syscall.O_CLOEXEC : 0);
+            }
         }
         batches.values().forEach(Batch::run);
-        InotifyObjects.watch(image.watches(), this, handles);
         puppets.values().forEach(handles::closeTemporaries);
         // A process that closes any descriptor of a file loses its locks on it (fcntl(2)): only now.
         objects(KernelObject.FileLock.class).forEach(this::lock);
         objects(KernelObject.SignalOnReady.class).forEach(this::signal); // what the restore itself writes, signals nobody
+        image.notices().stream().filter(FileNotice.Lease.class::isInstance).map(FileNotice.Lease.class::cast).forEach(this::lease);
     }
 
     private void lock(KernelObject.FileLock lock) {
@@ -164,12 +171,27 @@ final class Descriptors {
         FileObjects.lock(puppet, fd, lock);
     }
 
-    /** fcntl(2): F_SETSIG, F_SETOWN_EX, and O_ASYNC by F_SETFL. */
+    private void lease(FileNotice.Lease lease) {
+        Descriptor any = anyOf(lease.object());
+        receiver(puppet(any.pid()), any, lease.signal(), lease.type(), lease.receiver());
+        FileObjects.lease(puppet(any.pid()), any.fd(), lease.exclusive());
+    }
+
+    private Descriptor anyOf(long object) {
+        return image.descriptors().stream().filter(d -> d.object() == object).findFirst().orElseThrow();
+    }
+
+    /** fcntl(2): F_SETSIG, F_SETOWN_EX. */
+    private static void receiver(Puppet puppet, Descriptor descriptor, int signal, int type, int receiver) {
+        puppet.call("F_SETSIG", Syscall.FCNTL, descriptor.fd(), 10, signal);
+        puppet.call("F_SETOWN_EX to " + receiver, Syscall.FCNTL, descriptor.fd(), 15, puppet.structure().i32(type).i32(receiver).put());
+    }
+
+    /** The same, and O_ASYNC by F_SETFL. */
     private void signal(KernelObject.SignalOnReady signals) {
-        Descriptor any = image.descriptors().stream().filter(d -> d.object() == signals.object()).findFirst().orElseThrow();
+        Descriptor any = anyOf(signals.object());
         Puppet puppet = puppet(any.pid());
-        puppet.call("F_SETSIG", Syscall.FCNTL, any.fd(), 10, signals.signal());
-        puppet.call("F_SETOWN_EX to " + signals.receiver(), Syscall.FCNTL, any.fd(), 15, puppet.structure().i32(signals.type()).i32(signals.receiver()).put());
+        receiver(puppet, any, signals.signal(), signals.type(), signals.receiver());
         long flags = puppet.call("F_GETFL", Syscall.FCNTL, any.fd(), 3, 0);
         puppet.call("set O_ASYNC", Syscall.FCNTL, any.fd(), 4, flags | O_ASYNC);
     }

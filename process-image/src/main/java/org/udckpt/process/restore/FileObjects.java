@@ -9,7 +9,7 @@ final class FileObjects {
     /** Flags of open(2) that act once, when a file is opened; O_NOCTTY is always right here. */
     private static final int ONCE = Syscall.O_CREAT | Syscall.O_EXCL | Syscall.O_TRUNC;
     private static final int O_NOCTTY = 0400;
-    private static final int FLOCK = 73, LOCK_NB = 4, F_SETLK = 6, F_OFD_SETLK = 37;
+    private static final int FLOCK = 73, LOCK_NB = 4, F_SETLK = 6, F_OFD_SETLK = 37, F_SETLEASE = 1024;
 
     private FileObjects() {}
 
@@ -44,6 +44,14 @@ final class FileObjects {
         };
         if (result < 0) {
             throw puppet.changed("cannot lock the file of descriptor " + fd + " again: " + LinuxError.name((int) -result) + "; another process may hold the lock");
+        }
+    }
+
+    /** Takes a lease again (fcntl(2), F_SETLEASE); in a process that has the file, which is the owner where nobody else was named. */
+    static void lease(Puppet puppet, int fd, boolean exclusive) {
+        long result = puppet.tryCall(Syscall.FCNTL, fd, F_SETLEASE, exclusive ? 1 /* F_WRLCK */ : 0 /* F_RDLCK */);
+        if (result < 0) {
+            throw puppet.changed("cannot take the lease on the file of descriptor " + fd + " again: " + LinuxError.name((int) -result) + "; another process may have it open");
         }
     }
 

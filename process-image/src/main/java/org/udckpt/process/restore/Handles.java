@@ -1,61 +1,101 @@
 package org.udckpt.process.restore;
 
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.udckpt.linux.LinuxError;
+import java.util.NavigableSet;
+import java.util.TreeSet;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.Descriptor;
+import org.udckpt.process.model.DescriptorNumbers;
+import org.udckpt.process.model.JobImage;
 
 /**
- * Which puppet holds which kernel object, under which temporary descriptor number. An object is made once; a second
- * process gets the same open file description by pidfd_getfd(2), as if it had been inherited. Temporary numbers lie
- * above all of the job's, and are closed in the end.
+ * Which puppet holds which kernel object, under which descriptor number. An object is made once; a second process gets the same open file description by
+ * pidfd_getfd(2), as if it had been inherited.
+ *
+ * <p>All numbers of the job are taken from the beginning by placeholders, so that what is opened gets one that the job does not use, and takes its own as soon
+ * as it has one in that process. So few more numbers are needed than the job has ({@link DescriptorNumbers}).
  */
 final class Handles {
-    private final int base;
-    /** object id -> (puppet -> temporary descriptor), the maker first */
+    private static final int STREAMS = 3;
+
+    private final DescriptorNumbers numbers;
+    /** pid -> object id -> the lowest number that it has there */
+    private final Map<Integer, Map<Long, Integer>> own = new HashMap<>();
+    /** pid -> all its numbers */
+    private final Map<Integer, NavigableSet<Integer>> all = new HashMap<>();
+    /** object id -> (puppet -> descriptor), the maker first */
     private final Map<Long, Map<Puppet, Long>> held = new HashMap<>();
 
-    /** @param base one more than the highest descriptor of the job */
-    Handles(int base) {
-        this.base = base;
-    }
-
-    int base() {
-        return base;
-    }
-
-    /** Takes a descriptor that {@code puppet} has just opened; returns its temporary number. */
-    long add(Puppet puppet, long id, long fd) {
-        long moved = lift(puppet, fd);
-        held.computeIfAbsent(id, key -> new LinkedHashMap<>()).put(puppet, moved);
-        return moved;
-    }
-
-    /** Moves a descriptor out of the way of the job's numbers. */
-    long lift(Puppet puppet, long fd) {
-        long moved = puppet.tryCall(Syscall.FCNTL, fd, 1030 /* F_DUPFD_CLOEXEC */, base);
-        if (moved < 0) {
-            throw puppet.failed("no descriptor number from " + base + " on is free for the restore (" + LinuxError.name((int) -moved)
-                    + "); raise the hard limit of open files (ulimit -Hn)");
+    Handles(JobImage image) {
+        for (Descriptor descriptor : image.descriptors()) {
+            own.computeIfAbsent(descriptor.pid(), pid -> new HashMap<>()).merge(descriptor.object(), descriptor.fd(), Math::min);
+            all.computeIfAbsent(descriptor.pid(), pid -> new TreeSet<>()).add(descriptor.fd());
         }
-        puppet.call("close", Syscall.CLOSE, fd);
-        return moved;
+        numbers = DescriptorNumbers.of(image.descriptors(), image.objects(), image.terminals());
+    }
+
+    /**
+     * Takes all numbers of the job in a process that has no descriptors but the launcher's streams; before it has children.
+     *
+     * @return where those streams are now
+     */
+    long[] prepare(Puppet puppet) {
+        long limit = Attributes.raiseLimits(puppet, numbers.enough());
+        String refusal = numbers.refusal(limit);
+        if (refusal != null) {
+            throw puppet.unsupported("the job " + refusal);
+        }
+        long[] streams = new long[STREAMS];
+        int free = STREAMS;
+        for (int stream = 0; stream < STREAMS; stream++, free++) {
+            while (numbers.used().contains(free)) {
+                free++;
+            }
+            streams[stream] = free;
+        }
+        for (int stream = 0; stream < STREAMS; stream++) {
+            puppet.call("move stream " + stream, Syscall.DUP3, stream, streams[stream], Syscall.O_CLOEXEC);
+        }
+        puppet.call("close the launcher's streams", Syscall.CLOSE_RANGE, 0, STREAMS - 1, 0);
+        Batch batch = new Batch(puppet);
+        for (int number : numbers.used()) {
+            if (batch.full(1, 0)) {
+                batch.run();
+            }
+            batch.add(() -> "take number " + number, Syscall.DUP3, streams[0], number, Syscall.O_CLOEXEC);
+        }
+        batch.run();
+        return streams;
+    }
+
+    /** Takes a descriptor that {@code puppet} has just opened; returns the number that it has from now on. */
+    long add(Puppet puppet, long id, long fd) {
+        Integer number = own.getOrDefault(puppet.pid(), Map.of()).get(id);
+        if (number != null) {
+            puppet.call("descriptor " + number, Syscall.DUP3, fd, number, Syscall.O_CLOEXEC);
+            puppet.call("close", Syscall.CLOSE, fd);
+        }
+        long at = number == null ? fd : number;
+        held.computeIfAbsent(id, key -> new LinkedHashMap<>()).put(puppet, at);
+        return at;
     }
 
     boolean known(long id) {
         return held.containsKey(id);
     }
 
-    /** The object's temporary descriptor in {@code puppet}, fetched from its maker when needed. */
+    /** The object's descriptor in {@code puppet}, fetched from its maker when needed. */
     long in(Puppet puppet, long id) {
         Map<Puppet, Long> holders = held.get(id);
         if (holders == null) {
             throw puppet.failed("object " + id + " of the image is used before it was made");
         }
-        Long own = holders.get(puppet);
-        if (own != null) {
-            return own;
+        Long here = holders.get(puppet);
+        if (here != null) {
+            return here;
         }
         Map.Entry<Puppet, Long> maker = holders.entrySet().iterator().next();
         return add(puppet, id, fetch(puppet, maker.getKey().pid(), maker.getValue()));
@@ -69,7 +109,25 @@ final class Handles {
         return fd;
     }
 
+    /** Closes all that is not the job's. */
     void closeTemporaries(Puppet puppet) {
-        puppet.call("close the restore's descriptors", Syscall.CLOSE_RANGE, base, 0xffffffffL, 0);
+        Collection<Integer> kept = all.getOrDefault(puppet.pid(), new TreeSet<>());
+        Batch batch = new Batch(puppet);
+        long next = 0;
+        for (int number : kept) {
+            if (number > next) {
+                close(batch, next, number - 1);
+            }
+            next = number + 1L;
+        }
+        close(batch, next, 0xffff_ffffL);
+        batch.run();
+    }
+
+    private static void close(Batch batch, long first, long last) {
+        if (batch.full(1, 0)) {
+            batch.run();
+        }
+        batch.add(() -> "close the restore's descriptors", Syscall.CLOSE_RANGE, first, last, 0);
     }
 }

@@ -32,12 +32,10 @@ final class Handover {
     private static void give(Puppet puppet, Handles handles, List<Integer> descriptors, Taker taker) {
         long pair = puppet.structure().i64(0).put();
         puppet.call("socketpair", Syscall.SOCKETPAIR, AF_UNIX, SOCK_SEQPACKET | Syscall.O_CLOEXEC, 0, pair);
-        int first = puppet.readInt(pair);
-        int second = puppet.readInt(pair + 4);
-        long theirs = handles.lift(puppet, first);
-        long ours = handles.lift(puppet, second);
+        int theirs = puppet.readInt(pair);
+        int ours = puppet.readInt(pair + 4);
         try (PidFd process = new PidFd(puppet.hostPid())) {
-            int end = process.duplicate((int) ours);
+            int end = process.duplicate(ours);
             try {
                 for (int at = 0; at < descriptors.size(); at += SocketMessage.MOST_DESCRIPTORS) {
                     List<Integer> part = descriptors.subList(at, Math.min(descriptors.size(), at + SocketMessage.MOST_DESCRIPTORS));

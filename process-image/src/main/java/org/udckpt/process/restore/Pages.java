@@ -69,7 +69,7 @@ final class Pages implements AutoCloseable {
                 try {
                     sink.write(at, part);
                 } catch (LinuxError failure) {
-                    throw new RestoreException(RestoreException.Reason.FAILED, what + ": " + failure.getMessage(), failure);
+                    throw new RestoreException(failure.isNoSpace() ? RestoreException.Reason.NO_SPACE : RestoreException.Reason.FAILED, what + ": " + failure.getMessage(), failure);
                 }
             }
         }

@@ -15,7 +15,7 @@ final class PipeObjects {
     static void make(KernelObject.Pipe pipe, List<KernelObject.PipeEnd> ends, Descriptors descriptors, Handles handles) {
         Puppet maker = ends.stream().map(end -> descriptors.maker(end.id())).filter(p -> p != null).findFirst()
                 .orElseThrow(() -> new RestoreException(RestoreException.Reason.FAILED, "pipe " + pipe.id() + " of the image has no end"));
-        long[] pair = pipe.path() == null ? anonymous(maker, handles) : named(maker, pipe.path(), handles);
+        long[] pair = pipe.path() == null ? anonymous(maker) : named(maker, pipe.path());
         if (pipe.capacity() > 0) {
             maker.call("set a pipe's capacity to " + pipe.capacity(), Syscall.FCNTL, pair[1], F_SETPIPE_SZ, pipe.capacity());
         }
@@ -33,23 +33,21 @@ final class PipeObjects {
         }
     }
 
-    private static long[] anonymous(Puppet maker, Handles handles) {
+    private static long[] anonymous(Puppet maker) {
         long pair = maker.structure().i64(0).put();
         maker.call("pipe2", Syscall.PIPE2, pair, Syscall.O_CLOEXEC);
-        int read = maker.readInt(pair);
-        int write = maker.readInt(pair + 4);
-        return new long[] {handles.lift(maker, read), handles.lift(maker, write)};
+        return new long[] {maker.readInt(pair), maker.readInt(pair + 4)};
     }
 
     /** Open both ways, so that no open of it waits for the other side (fifo(7)). One that is gone comes back, its bytes do anyway. */
-    private static long[] named(Puppet maker, String path, Handles handles) {
+    private static long[] named(Puppet maker, String path) {
         long opened = maker.tryCall(Syscall.OPEN, maker.string(path), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
         if (opened == -LinuxError.ENOENT) {
             Directories.above(maker, path);
             maker.call("make fifo " + path, MKNOD, maker.string(path), S_IFIFO | 0600, 0);
             opened = maker.call("open " + path, Syscall.OPEN, maker.string(path), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
         }
-        long both = handles.lift(maker, LinuxError.check(opened, maker.name() + ": open " + path));
+        long both = LinuxError.check(opened, maker.name() + ": open " + path);
         return new long[] {both, both};
     }
 

@@ -21,6 +21,9 @@ final class ProcessTree {
     private final RestoreTarget target;
     private final Owners owners;
     private final TerminalObjects terminals;
+    private final Handles handles;
+    /** Where the launcher's standard streams are in all processes. */
+    private long[] streams;
     private final List<Integer> stubs = new ArrayList<>();
     private final Map<Integer, Puppet> puppets = new LinkedHashMap<>();
     private final Map<Integer, List<ProcessState>> children = new HashMap<>();
@@ -31,11 +34,12 @@ final class ProcessTree {
     private final Map<Integer, Puppet> sessions = new HashMap<>();
     private final Map<Puppet, Puppet> borrowed = new LinkedHashMap<>();
 
-    ProcessTree(JobImage image, RestoreTarget target, Owners owners, TerminalObjects terminals) {
+    ProcessTree(JobImage image, RestoreTarget target, Owners owners, TerminalObjects terminals, Handles handles) {
         this.image = image;
         this.target = target;
         this.owners = owners;
         this.terminals = terminals;
+        this.handles = handles;
         this.pids = image.processes().stream().map(ProcessState::pid).collect(Collectors.toSet());
         for (ProcessState process : image.processes()) {
             children.computeIfAbsent(process.parentPid(), parent -> new ArrayList<>()).add(process);
@@ -52,6 +56,7 @@ final class ProcessTree {
             boolean first = hole == 0;
             hole = first ? Hole.find(image, layout) : hole;
             Puppet puppet = Puppet.seize(owners.of(root.pid()), hostPid, layout.systemCallInstruction(hostPid), hole);
+            streams = handles.prepare(puppet);
             if (first) {
                 if (target.changes() != null) {
                     PrivateFiles.mount(image, target.changes(), puppet);
@@ -71,6 +76,11 @@ final class ProcessTree {
     /** What the tracer's end does not kill: stubs that were not seized yet. */
     List<Integer> stubs() {
         return stubs;
+    }
+
+    /** The same numbers in each. */
+    long[] streams() {
+        return streams;
     }
 
     private void grow(ProcessState process, Puppet puppet) {

@@ -10,6 +10,8 @@ public final class RestoreException extends RuntimeException {
         FILE_CHANGED,
         /** Others than the user and root can change a file that the job uses. */
         FORBIDDEN,
+        /** There is no room for what the job has in memory or on disk. */
+        NO_SPACE,
         /** Anything else: a refused system call, a process that died. */
         FAILED
     }

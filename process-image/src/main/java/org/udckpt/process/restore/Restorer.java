@@ -12,7 +12,6 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MonotonicClock;
 import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Syscall;
-import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
@@ -61,8 +60,8 @@ public final class Restorer {
         image.objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).forEach(m -> sharedMemories.put(m.id(), m));
         this.regions = image.regions().stream().collect(Collectors.groupingBy(Region::pid));
         this.timers = image.timers().stream().collect(Collectors.groupingBy(PosixTimer::pid));
-        this.handles = new Handles(1 + Math.max(2, image.descriptors().stream().mapToInt(Descriptor::fd).max().orElse(2)));
-        this.tree = new ProcessTree(image, target, owners, new TerminalObjects(image.terminals(), handles));
+        this.handles = new Handles(image);
+        this.tree = new ProcessTree(image, target, owners, new TerminalObjects(image.terminals(), handles), handles);
         this.lazy = LazyProcesses.plan(image.processes(), this::regionsOf, privateContents, lazyFrom, target);
     }
 
@@ -77,6 +76,7 @@ public final class Restorer {
         Owners owners = new Owners(image, naming);
         Credentials.check(image, owners);
         KernelAttributes.refuseUnknown(image, owners);
+        Attributes.checkLimits(image, owners);
     }
 
     /**
@@ -106,8 +106,10 @@ public final class Restorer {
         Owners owners = new Owners(image, process -> target.name(process));
         Credentials.check(image, owners);
         KernelAttributes.refuseUnknown(image, owners);
+        Attributes.checkLimits(image, owners);
         FileChecks files = new FileChecks(image, target);
         files.check();
+        SharedRoom.check(image, memory);
         // The tracer's end kills what is still traced (PTRACE_O_EXITKILL).
         try (VerifiedFiles verified = VerifiedFiles.of(image, target.changes() == null, target::warn); FileModes modes = new FileModes(image);
                 TracerThread tracer = new TracerThread("udckpt-restore")) {
@@ -135,6 +137,7 @@ public final class Restorer {
             if (target.cutsFilesBack()) {
                 files.cutBack(target.changes() == null ? "" : PrivateFiles.seenBy(puppets.values().iterator().next()));
             }
+            InotifyObjects.watch(image, puppets);
             threads.forEach(Threads::setRegisters);
             stopStopped(puppets);
             start = new FirstInstruction(threads, target);
@@ -160,18 +163,16 @@ public final class Restorer {
         byte[] model = Ptrace.xstate(puppets.values().iterator().next().hostPid());
         VectorConversion vectors = new VectorConversion(image.vectors(), VectorLayouts.here(model), model);
         Map<Integer, List<ThreadState>> threadStates = threadsForHere(puppets, vectors);
-        Descriptors descriptors = new Descriptors(image, puppets, handles, names, target);
+        Descriptors descriptors = new Descriptors(image, puppets, handles, names, target, tree.streams());
         Map<Integer, AddressSpace> spaces = new LinkedHashMap<>();
         for (ProcessState process : image.processes()) {
             Puppet puppet = puppets.get(process.pid());
             AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles, sharedMemories, verified);
             spaces.put(process.pid(), space);
             space.clear(contents(puppet), threadStates.getOrDefault(process.pid(), List.of()));
-            Attributes.raiseLimits(puppet);
             Attributes.permitVectors(puppet, process);
             Attributes.enter(puppet, process); // names of sockets may be relative
         }
-        descriptors.liftStreams();
         SharedMemories shared = new SharedMemories(handles, names, sharedContents, pages, target.changes());
         Map<SharedMemory, Puppet> makers = sharedMakers(puppets, descriptors);
         makers.forEach((memory, maker) -> shared.make(maker, memory));
@@ -265,10 +266,10 @@ public final class Restorer {
         List<PosixTimer> own = timers.getOrDefault(process.pid(), List.of());
         Signals.restore(puppet, process, own);
         threads.queueSignals(own);
-        Attributes.restoreLimits(puppet, process);
         Timers.restore(puppet, process, own, threads);
         attributes.giveThreads(threads);
         attributes.giveProcess();
+        Attributes.restoreLimits(puppet, process);
         threads.restrict(process, image.privileges().stream().filter(one -> one.pid() == process.pid()).toList());
         if (Syscall.call(107 /* geteuid */) != 0) {
             threads.dropCapabilities();

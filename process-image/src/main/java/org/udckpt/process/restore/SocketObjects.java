@@ -133,7 +133,7 @@ final class SocketObjects {
         if (!handles.known(listener.id())) {
             single(listener);
         }
-        long connected = handles.lift(maker, maker.call("socket", Syscall.SOCKET, AF_UNIX, listener.type() | Syscall.O_CLOEXEC, 0));
+        long connected = maker.call("socket", Syscall.SOCKET, AF_UNIX, listener.type() | Syscall.O_CLOEXEC, 0);
         if (client != null && client.name().length > 0) {
             bind(maker, client, connected);
         }
@@ -189,7 +189,7 @@ final class SocketObjects {
         if (socket.name().length == 0 || socket.type() == SOCK_STREAM) {
             throw maker.unsupported("unread bytes in a unix socket without a peer");
         }
-        long feeder = handles.lift(maker, maker.call("socket", Syscall.SOCKET, AF_UNIX, socket.type() | Syscall.O_CLOEXEC, 0));
+        long feeder = maker.call("socket", Syscall.SOCKET, AF_UNIX, socket.type() | Syscall.O_CLOEXEC, 0);
         maker.call("connect", Syscall.CONNECT, feeder, address(maker, socket.name()), length(socket.name()));
         fill(maker, socket, fd, feeder);
         maker.call("close", Syscall.CLOSE, feeder);

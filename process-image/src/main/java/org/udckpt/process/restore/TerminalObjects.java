@@ -32,7 +32,6 @@ final class TerminalObjects {
         if (objects.isEmpty()) {
             return;
         }
-        Attributes.raiseLimits(maker);
         mount(maker);
         List<Terminal> terminals = objects(Terminal.class).toList();
         int most = terminals.stream().mapToInt(Terminal::number).max().orElse(-1);
@@ -58,8 +57,8 @@ final class TerminalObjects {
         maker.call("mount /dev/ptmx", MOUNT, maker.string("/dev/pts/ptmx"), maker.string("/dev/ptmx"), 0, MS_BIND, 0);
     }
 
-    private long open(Puppet maker) {
-        return handles.lift(maker, maker.call("open /dev/ptmx", Syscall.OPEN, maker.string("/dev/ptmx"), Syscall.O_RDWR | O_NOCTTY | Syscall.O_CLOEXEC, 0));
+    private static long open(Puppet maker) {
+        return maker.call("open /dev/ptmx", Syscall.OPEN, maker.string("/dev/ptmx"), Syscall.O_RDWR | O_NOCTTY | Syscall.O_CLOEXEC, 0);
     }
 
     private static void unlock(Puppet maker, long master) {
@@ -122,7 +121,6 @@ final class TerminalObjects {
     /** A leader has its session: it takes its terminal, and who is forked from it now has that too. */
     void control(Puppet leader) {
         objects(Terminal.class).filter(terminal -> terminal.session() == leader.pid()).findFirst().ifPresent(terminal -> {
-            Attributes.raiseLimits(leader);
             long own = slave(leader, master(leader, terminal), Syscall.O_RDWR);
             leader.call("take a controlling terminal", Syscall.IOCTL, own, org.udckpt.linux.Terminal.TIOCSCTTY, 0);
             leader.call("close", Syscall.CLOSE, own);

@@ -107,16 +107,7 @@ public final class ElfSymbols {
      *
      * @return from, to, in the file's own numbering
      */
-    public static long[] relocated(Path file) {
-        try {
-            return relocated(Files.readAllBytes(file), file.toString());
-        } catch (IOException failure) {
-            throw new UncheckedIOException("cannot read " + file, failure);
-        }
-    }
-
-    /** The same of a file's bytes. @throws IllegalArgumentException as {@link #find(byte[], String, String)} */
-    static long[] relocated(byte[] bytes, String name) {
+    public static long[] relocated(byte[] bytes, String name) {
         try {
             ByteBuffer elf = table(bytes, name).elf;
             int header = header(elf, PT_GNU_RELRO);

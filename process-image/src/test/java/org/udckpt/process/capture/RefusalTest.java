@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,7 +39,7 @@ class RefusalTest {
     @ParameterizedTest
     @CsvSource({"shared-files, CLONE_FILES", "shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD", "thread-directory, working directory of its own",
         "thread-filter, system call filter", "session, has lost its leader", "deleted-program, was deleted or replaced", "deleted-directory, its working directory",
-        "other-name, another name",
+        "other-name, another name", "main-ended, its main thread has ended",
         "path-handle, O_PATH", "signal-io, which is outside of the job", "segment, nobody attached", "segment-part, only a part of System V segment",
         "datagram, would not keep its sender", "cpu-timer, CPU time of a thread", "tcp-self, connected to itself",
         "landlock, in a Landlock domain", "session-keyring, a session keyring of its own (udckpt-test", "process-keyring, a process keyring", "thread-keyring, a thread keyring",
@@ -88,6 +90,31 @@ class RefusalTest {
                 assertTrue(refused.getMessage().contains(words), refused.getMessage());
             }
             assertEquals("PASS", target.verdict());
+        }
+    }
+
+    /** Whatever else happens: processes of the job that end meanwhile, and no processor to be had, do not make it "try again". */
+    @Test
+    void aRefusalStaysOneUnderLoad() throws Exception {
+        AtomicBoolean over = new AtomicBoolean();
+        List<Thread> burners = IntStream.range(0, 2 * Runtime.getRuntime().availableProcessors()).mapToObj(i -> Thread.ofPlatform().daemon().start(() -> {
+            while (!over.get()) {
+                Thread.onSpinWait();
+            }
+        })).toList();
+        try (Target first = Target.own("odd", "churn"); Target second = Target.own("odd", "churn")) {
+            CaptureRequest both = new CaptureRequest(List.of(new CaptureRequest.Root(0, first.pid), new CaptureRequest.Root(1, second.pid)), CaptureRequest.StandardStreams.NONE);
+            for (int round = 0; round < 30; round++) {
+                CaptureRefused refused = assertThrows(CaptureRefused.class, () -> Capture.take(both).close(), "round " + round);
+                assertTrue(refused.getMessage().contains("userfaultfd cannot be checkpointed"), refused.getMessage());
+            }
+            assertEquals("PASS", first.verdict());
+            assertEquals("PASS", second.verdict());
+        } finally {
+            over.set(true);
+            for (Thread burner : burners) {
+                burner.join();
+            }
         }
     }
 

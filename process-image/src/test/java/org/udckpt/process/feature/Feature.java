@@ -28,12 +28,17 @@ record Feature(String name, String refusal, boolean mayRestore, boolean second) 
             case "userfaultfd" -> new Feature(name, "userfaultfd", false);
             case "landlock" -> new Feature(name, "landlock", !LANDLOCK);
             case "sysv_sem" -> new Feature(name, "semaphore", true);
-            case "inotify" -> new Feature(name, ROOT ? null : "inotify", true);
+            case "inotify", "inotify_unread" -> new Feature(name, ROOT ? null : "inotify", true);
             case "signalfd" -> new Feature(name, "signalfd", true);
             case "file_locks" -> new Feature(name, "lock", true);
             case "udp", "udp_group", "named_sockets" -> new Feature(name, null, true, false); // empty messages: docs/capture.md
             default -> new Feature(name, null, true);
         };
+    }
+
+    /** How many descriptors a process that restores it may have; 0: as many as this one. */
+    int descriptors() {
+        return name.equals("full_descriptors") ? 320 : 0;
     }
 
     /** All that were built, or those that -Dudckpt.features=a,b names. */

@@ -6,6 +6,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -64,7 +65,7 @@ final class FeatureCase {
                     shepherd.close(); // kill -9 of all that runs below it
                     spoilFiles(work);
                     for (int attempt = 0; pid == 0 || attempt == 0; attempt++) {
-                        shepherd = saved.newShepherd(installation.shepherd(), directory.resolve("s" + generation + "-" + attempt), directory.resolve("output"));
+                        shepherd = saved.newShepherd(restoring(), directory.resolve("s" + generation + "-" + attempt), directory.resolve("output"));
                         pid = restore(saved, shepherd, attempt);
                     }
                     restored++;
@@ -80,6 +81,17 @@ final class FeatureCase {
             shepherd.close();
             Leftovers.remove(first);
         }
+    }
+
+    /** What restores it: with few more descriptors than the job has, where it has many. */
+    private Path restoring() throws IOException {
+        if (feature.descriptors() == 0) {
+            return installation.shepherd();
+        }
+        Path limited = directory.resolve("limited-shepherd");
+        Files.writeString(limited, "#!/bin/sh\nulimit -n %d && exec %s \"$@\"\n".formatted(feature.descriptors(), installation.shepherd()));
+        Files.setPosixFilePermissions(limited, PosixFilePermissions.fromString("rwxr-xr-x"));
+        return limited;
     }
 
     /** Returns its pid; 0 when another program of this machine has a port of its now, which a user is told to end. */

@@ -58,7 +58,7 @@ final class SavedFiles {
     /** As a process has it open. */
     static Consumer<FileCut> open(java.nio.file.Path path, int flags) {
         return cut -> {
-            String refusal = cut.opened(path.toString(), path.toString(), flags, Files.stat(path.toString()));
+            String refusal = cut.opened(path.toString(), path.toString(), flags, Files.stat(path.toString()), null);
             if (refusal != null) {
                 throw new FilesRefused(refusal);
             }

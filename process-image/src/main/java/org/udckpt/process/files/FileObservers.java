@@ -1,0 +1,75 @@
+package org.udckpt.process.files;
+
+import java.util.HashSet;
+import java.util.Set;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Proc;
+
+/**
+ * Who would notice that a file is opened and read: anybody who holds a write lease on it (fcntl(2), F_SETLEASE), and the job's own inotify watches on it or on
+ * its directory. Files are told apart by their inode numbers: what the kernel prints of devices is not what stat(2) says on every file system. Two files
+ * of one number are at most both read with care.
+ */
+public final class FileObservers {
+    /** IN_ACCESS, IN_CLOSE_NOWRITE, IN_OPEN: what reading a file tells. */
+    private static final int READING = 1 | 0x10 | 0x20;
+    /** Words of a line of proc_locks(5): {@code 1: LEASE  ACTIVE    WRITE 359 00:13:11691 0 EOF}. */
+    private static final int KIND = 1, ACCESS = 3, FILE = 5;
+
+    private final Set<Long> leased = new HashSet<>();
+    private final Set<Long> watched = new HashSet<>();
+    private final Set<Long> watchedForAnything = new HashSet<>();
+
+    /** With the leases that there are now. */
+    public static FileObservers now() {
+        FileObservers observers = new FileObservers();
+        for (String line : Proc.text("/proc/locks").split("\n")) {
+            String[] words = line.strip().split("\\s+");
+            if (words.length > FILE && (words[KIND].equals("LEASE") || words[KIND].equals("DELEG")) && !words[ACCESS].equals("READ")) {
+                observers.leased.add(Long.parseLong(words[FILE].substring(words[FILE].lastIndexOf(':') + 1)));
+            }
+        }
+        return observers;
+    }
+
+    /** @param fdinfo of any descriptor of the job (proc_pid_fdinfo(5)): an inotify descriptor's tells its watches */
+    public void see(String fdinfo) {
+        if (!fdinfo.contains("inotify wd:")) {
+            return;
+        }
+        for (String line : fdinfo.split("\n")) {
+            String[] words = line.split("[\\s:]+"); // inotify, wd, hex, ino, hex, sdev, hex, mask, hex, ...
+            if (words.length > 8 && words[0].equals("inotify")) {
+                long inode = Long.parseUnsignedLong(words[4], 16);
+                watchedForAnything.add(inode);
+                if ((Integer.parseUnsignedInt(words[8], 16) & READING) != 0) {
+                    watched.add(inode);
+                }
+            }
+        }
+    }
+
+    /** Any open breaks a write lease: its holder gets a signal, which ends a program that does not expect it. */
+    boolean hasLease(Files.Stat stat) {
+        return leased.contains(stat.inode());
+    }
+
+    /** @param path of the file; the watch may be on its directory */
+    boolean isWatched(Files.Stat stat, String path) {
+        return !watched.isEmpty() && (watched.contains(stat.inode()) || contains(watched, directory(path)));
+    }
+
+    /** Whether the job would hear of a file that is made beside this one, though without a name. */
+    boolean isDirectoryWatched(String path) {
+        return !watchedForAnything.isEmpty() && contains(watchedForAnything, directory(path));
+    }
+
+    private static boolean contains(Set<Long> inodes, Files.Stat stat) {
+        return stat != null && inodes.contains(stat.inode());
+    }
+
+    private static Files.Stat directory(String path) {
+        int slash = path.lastIndexOf('/');
+        return slash < 0 ? null : Files.tryStat(slash == 0 ? "/" : path.substring(0, slash));
+    }
+}
