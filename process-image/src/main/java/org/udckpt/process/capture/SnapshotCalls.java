@@ -15,11 +15,12 @@ import org.udckpt.process.trace.Registers;
  */
 final class SnapshotCalls {
     private static final int MOST = 512, ENTRIES = MOST * CallLoop.ENTRY, ROOM = 1 << 16, READ_WRITE = 3, READ_EXECUTE = 5, PRIVATE_ANONYMOUS = 0x22;
-    private static final int PAGE = 4096;
+    private static final int PAGE = 4096, RLIMIT_DATA = 2, RLIMIT_AS = 9;
 
     private final Snapshot snapshot;
     private final Injector injector;
     private final long entries;
+    /** Of the loop that makes them; 0: the process may have no memory for it, and each call takes a stop of its own. */
     private final long code;
     private final ByteBuffer list = ByteBuffer.allocate(ENTRIES).order(ByteOrder.LITTLE_ENDIAN);
     private int count;
@@ -29,9 +30,30 @@ final class SnapshotCalls {
     SnapshotCalls(TracedProcess process) {
         snapshot = process.snapshot;
         injector = new Injector(snapshot.pid(), process.parasite.instruction(), process.main().registers.copy().set(Registers.RSP, process.main().frame));
-        entries = injector.check("mmap in the snapshot", Syscall.MMAP, 0, ENTRIES + ROOM, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
-        code = injector.check("mmap in the snapshot", Syscall.MMAP, 0, PAGE, READ_EXECUTE, PRIVATE_ANONYMOUS, -1, 0);
-        snapshot.memory().writeBytes(code, CallLoop.code());
+        try (RaisedLimit space = new RaisedLimit(snapshot.pid(), RLIMIT_AS); RaisedLimit data = new RaisedLimit(snapshot.pid(), RLIMIT_DATA)) {
+            long mapped = injector.call(Syscall.MMAP, 0, ENTRIES + ROOM + PAGE, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
+            if (mapped == -LinuxError.ENOMEM) {
+                code = 0;
+                entries = belowTheStack(process) - ENTRIES;
+            } else {
+                entries = LinuxError.check(mapped, "mmap in the snapshot");
+                code = entries + ENTRIES + ROOM;
+                snapshot.memory().writeBytes(code, CallLoop.code());
+                injector.check("mprotect in the snapshot", Syscall.MPROTECT, code, PAGE, READ_EXECUTE);
+            }
+        }
+    }
+
+    /** Where the process may have no more memory: what its stack has not used yet. */
+    private static long belowTheStack(TracedProcess process) {
+        long frame = process.main().frame;
+        for (Mapping mapping : process.mappings) {
+            if (mapping.start() <= frame && frame < mapping.end() && frame - mapping.start() >= ROOM) {
+                return mapping.start();
+            }
+        }
+        throw process.refuse("it may have no more memory (RLIMIT_AS, RLIMIT_DATA), and a checkpoint needs " + (ENTRIES + ROOM + PAGE) / 1024
+                + " KiB for a moment in a copy of it: raise the limit (ulimit -v, -d)");
     }
 
     /** Its place among the results of the next {@link #run}. */
@@ -48,6 +70,9 @@ final class SnapshotCalls {
     long room(int bytes) {
         long at = entries + ENTRIES + used;
         used += bytes + 7 & -8;
+        if (code == 0) {
+            snapshot.memory().writeBytes(at, new byte[bytes]);
+        }
         return at;
     }
 
@@ -65,7 +90,13 @@ final class SnapshotCalls {
 
     void run() {
         results = new long[count];
-        if (count > 0) {
+        if (code == 0) {
+            for (int i = 0; i < count; i++) {
+                int at = i * CallLoop.ENTRY;
+                results[i] = injector.call(list.getLong(at), list.getLong(at + 8), list.getLong(at + 16), list.getLong(at + 24), list.getLong(at + 32),
+                        list.getLong(at + 40), list.getLong(at + 48));
+            }
+        } else if (count > 0) {
             snapshot.memory().writeBytes(entries, java.util.Arrays.copyOf(list.array(), count * CallLoop.ENTRY));
             injector.execute(code, entries, count);
             Ptrace.setSignalMask(snapshot.pid(), -1L); // a trap that is blocked is let through, and stays so

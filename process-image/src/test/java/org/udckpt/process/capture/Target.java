@@ -120,7 +120,7 @@ final class Target implements AutoCloseable {
 
     boolean alive() {
         try {
-            return !Proc.stat(pid)[0].equals("Z");
+            return !Proc.stat(pid)[0].equals("Z") || Proc.threads(pid).length > 1; // its main thread may have ended before others
         } catch (LinuxError gone) {
             return false;
         }
