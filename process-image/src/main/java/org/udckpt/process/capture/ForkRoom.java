@@ -1,7 +1,8 @@
 package org.udckpt.process.capture;
 
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.udckpt.linux.Limits;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.User;
@@ -13,14 +14,14 @@ import org.udckpt.linux.User;
 final class ForkRoom implements AutoCloseable {
     private static final int RLIMIT_NPROC = 6;
 
-    private final List<RaisedLimit> raised = new ArrayList<>();
+    private final Map<TracedProcess, RaisedLimit> raised = new LinkedHashMap<>();
 
     ForkRoom(List<TracedProcess> processes) {
         if (User.id() == 0) {
             return;
         }
         for (TracedProcess process : processes) {
-            raised.add(new RaisedLimit(process.pid, RLIMIT_NPROC));
+            raised.put(process, new RaisedLimit(process.pid, RLIMIT_NPROC));
         }
     }
 
@@ -32,6 +33,11 @@ final class ForkRoom implements AutoCloseable {
 
     @Override
     public void close() {
-        raised.forEach(RaisedLimit::close);
+        raised.forEach((process, limit) -> {
+            limit.close();
+            if (process.snapshot != null) { // the image's limits are what the snapshot has
+                limit.lower(process.snapshot.pid());
+            }
+        });
     }
 }

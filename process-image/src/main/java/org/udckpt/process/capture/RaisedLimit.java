@@ -30,18 +30,27 @@ final class RaisedLimit implements AutoCloseable {
     }
 
     private long set(long newSoft, long newHard) {
+        return set(pid, newSoft, newHard);
+    }
+
+    private long set(int process, long newSoft, long newHard) {
         Scratch.data().set(JAVA_LONG, 0, newSoft);
         Scratch.data().set(JAVA_LONG, 8, newHard);
-        return Syscall.call(Syscall.PRLIMIT64, pid, resource, Scratch.data().address(), 0);
+        return Syscall.call(Syscall.PRLIMIT64, process, resource, Scratch.data().address(), 0);
+    }
+
+    /** What it was, also in a copy of the process that was made meanwhile. */
+    void lower(int process) {
+        if (raised) {
+            long result = set(process, soft, hard);
+            if (result != -LinuxError.ESRCH) {
+                LinuxError.check(result, "limit " + resource + " of process " + process);
+            }
+        }
     }
 
     @Override
     public void close() {
-        if (raised) {
-            long result = set(soft, hard);
-            if (result != -LinuxError.ESRCH) {
-                LinuxError.check(result, "limit " + resource + " of process " + pid);
-            }
-        }
+        lower(pid);
     }
 }

@@ -93,9 +93,12 @@ final class RankCapture {
     CompletableFuture<Long> fork() {
         return timed(() -> {
             List<SnapshotFork> forks = processes().stream().map(SnapshotFork::new).toList();
-            RuntimeException failure = make(forks);
-            for (int i = 0; i < forks.size(); i++) {
-                keep(processes().get(i), forks.get(i).snapshot());
+            RuntimeException failure;
+            try (ForkRoom _ = new ForkRoom(processes())) {
+                failure = make(forks);
+                for (int i = 0; i < forks.size(); i++) {
+                    keep(processes().get(i), forks.get(i).snapshot());
+                }
             }
             if (failure != null) {
                 throw failure;
@@ -112,7 +115,7 @@ final class RankCapture {
     private RuntimeException make(List<SnapshotFork> forks) {
         Subreapers subreapers = new Subreapers(processes());
         RuntimeException failure = null;
-        try (ForkRoom _ = new ForkRoom(processes())) {
+        try {
             subreapers.off();
             SnapshotFork.make(forks);
         } catch (RuntimeException e) {
