@@ -25,6 +25,19 @@ public final class Files {
         public boolean isSame(Stat other) {
             return device == other.device && inode == other.inode;
         }
+
+        /** For people, with an article. */
+        public String kind() {
+            return switch (type()) {
+                case SOCKET -> "a socket";
+                case LINK -> "a symbolic link";
+                case REGULAR -> "a regular file";
+                case BLOCK, CHARACTER -> "a device";
+                case DIRECTORY -> "a directory";
+                case FIFO -> "a FIFO";
+                default -> "something else";
+            };
+        }
     }
 
     private static final int AT_FDCWD = -100, O_NOCTTY = 0400, EMPTY_PATH = 0x1000, STATX_BTIME = 0x800;

@@ -432,6 +432,32 @@ public final class Folder implements AutoCloseable {
         LinuxError.check(Syscall.call(Syscall.UTIMENSAT, AT_FDCWD, Scratch.string(self), times.address(), 0), "set the time of " + path);
     }
 
+    /** Gives it another name in another directory of the same file system. False: that name exists. */
+    public boolean move(String from, Folder into, String to) {
+        long result = Syscall.call(Syscall.RENAMEAT2, fd, Scratch.string(from), into.fd, second(to), RENAME_NOREPLACE);
+        if (result == -LinuxError.EINVAL || result == -LinuxError.ENOSYS || result == -LinuxError.EOPNOTSUPP) { // NFS: link(2) does not replace, either
+            result = Syscall.call(Syscall.LINKAT, fd, Scratch.string(from), into.fd, second(to), 0);
+            if (result == 0) {
+                unlink(from);
+            }
+        }
+        if (result == -LinuxError.EEXIST) {
+            return false;
+        }
+        LinuxError.check(result, "move " + below(from) + " to " + into.below(to));
+        return true;
+    }
+
+    /** A FIFO, which nobody else can open yet. */
+    public void makeFifo(String name) {
+        LinuxError.check(Syscall.call(Syscall.MKNODAT, fd, Scratch.string(name), Files.Stat.FIFO | 0600, 0), "make FIFO " + below(name));
+    }
+
+    /** Permissions of a name in a directory that only this user can enter: a symbolic link would be followed. */
+    public void mode(String name, int mode) {
+        LinuxError.check(Syscall.call(Syscall.FCHMODAT, fd, Scratch.string(name), mode & 07777), "chmod " + below(name));
+    }
+
     /** Owner of a symbolic link. */
     public void owner(String name, int uid, int gid) {
         LinuxError.check(Syscall.call(Syscall.FCHOWNAT, fd, Scratch.string(name), uid, gid, AT_SYMLINK_NOFOLLOW), "give " + below(name) + " to user " + uid);

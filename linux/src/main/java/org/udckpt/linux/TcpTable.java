@@ -35,6 +35,19 @@ public final class TcpTable {
         return table;
     }
 
+    /** Inodes of the sockets in this namespace with this local port that a process has. @param protocol "tcp" or "udp", whose tables have the same columns */
+    public static List<Long> inodes(String protocol, int port) {
+        List<Long> inodes = new ArrayList<>();
+        for (String file : List.of(protocol, protocol + "6")) {
+            String path = "/proc/self/net/" + file;
+            if (java.nio.file.Files.exists(java.nio.file.Path.of(path))) {
+                Proc.text(path).lines().skip(1).map(line -> entry(line.strip().split("\\s+"))).filter(entry -> entry.local.port() == port && entry.inode != 0)
+                        .forEach(entry -> inodes.add(entry.inode));
+            }
+        }
+        return inodes;
+    }
+
     /** Words: number, local, remote, state, queues, timer, retransmissions, uid, timeout, inode. */
     private static Entry entry(String[] words) {
         String[] queues = words[4].split(":");

@@ -69,6 +69,7 @@ public final class Planning {
             String job = Restart.facts(name, location.parent(), reader, state, layout, node.state()).name();
             RuntimeDirectory.requireFree(settings, job);
             Restorer.checkRights(node.image(), node.processes()::name);
+            Restorer.checkSurroundings(moved.of(node.image()), node.processes()::name, Messages::warn);
             Restorer.checkPrograms(moved.of(node.image()), Messages::warn);
             List<Move> moves = moves(settings, state.layout(), layout, node.state().addresses());
             return new RestartPlan(location.entry().directory().toString(), job, state.row().generation() + 1, 1, reader.manifest().bytes(), moves,

@@ -233,7 +233,7 @@ public final class Restart {
             restart.phases.reached("tables");
             RestartFiles files = RestartFiles.putBackOfUnit(job, all.image(), all.memory(), node.checkpoint().directory(), elsewhere);
             Job made = job;
-            return new UnitRestart(job, files, () -> restart.revive(made, all, restart.processes(all)), restart.phases);
+            return new UnitRestart(job, files, () -> restart.revive(made, all, restart.processes(all), files.stats()), restart.phases);
         } catch (IOException | RuntimeException e) {
             restart.awaitContents();
             if (job != null) {
@@ -273,28 +273,29 @@ public final class Restart {
 
     private void putBackAndRestore(Job job, Contents all, ImageProcesses processes) throws IOException, InterruptedException {
         if (onlooker.trial() != null) {
-            restore(job, all, processes); // the files stay as they are; it gets changes of its own
+            restore(job, all, processes, Map.of()); // the files stay as they are; it gets changes of its own
             return;
         }
+        Restorer.checkSurroundings(all.image(), processes::name, _ -> { }); // before files are touched; what is odd is said when it is looked at again
         try (RestartFiles files = RestartFiles.putBack(job, all.image(), all.memory(), reader.directory())) {
             phases.reached("files");
-            restoreOrEnd(job, all, processes);
+            restoreOrEnd(job, all, processes, files.stats());
             files.stay();
         }
     }
 
     /** Processes that run already write to the files: none is left when these are put as they were. */
-    private void restoreOrEnd(Job job, Contents all, ImageProcesses processes) throws IOException, InterruptedException {
+    private void restoreOrEnd(Job job, Contents all, ImageProcesses processes, Map<String, org.udckpt.linux.Files.Stat> putBack) throws IOException, InterruptedException {
         try {
-            restore(job, all, processes);
+            restore(job, all, processes, putBack);
         } catch (IOException | InterruptedException | RuntimeException e) {
             job.close();
             throw e;
         }
     }
 
-    private void restore(Job job, Contents all, ImageProcesses processes) throws IOException, InterruptedException {
-        Revival revival = revive(job, all, processes);
+    private void restore(Job job, Contents all, ImageProcesses processes, Map<String, org.udckpt.linux.Files.Stat> putBack) throws IOException, InterruptedException {
+        Revival revival = revive(job, all, processes, putBack);
         try {
             revival.all();
             if (!revival.connections().isEmpty()) {
@@ -308,13 +309,17 @@ public final class Restart {
         revival.follow();
     }
 
-    /** The processes are there, and those that had a verbs device wait behind their gates. */
-    private Revival revive(Job job, Contents all, ImageProcesses processes) throws IOException, InterruptedException {
+    /**
+     * The processes are there, and those that had a verbs device wait behind their gates.
+     *
+     * @param putBack what is at the paths of its files
+     */
+    private Revival revive(Job job, Contents all, ImageProcesses processes, Map<String, org.udckpt.linux.Files.Stat> putBack) throws IOException, InterruptedException {
         JobImage image = all.image();
         int libraries = (int) image.objects().stream().filter(KernelObject.AgentConnection.class::isInstance).count();
         job.expect(RankRow.numbered(all.ranks()));
         boolean pinned = libraries > 0 && !job.hosts().soft();
-        RestoredNode target = new RestoredNode(job, processes, phases, onlooker, root -> RestartFiles.putBackBelow(root, job, image, all.memory()));
+        RestoredNode target = new RestoredNode(job, processes, phases, onlooker, root -> RestartFiles.putBackBelow(root, job, image, all.memory()), putBack);
         Restored restored = Restorer.restore(image, all.memory(), target, lazyFrom(pinned));
         MemoryArrival arrival = MemoryArrival.begun(job, reader, restored.filling(), phases);
         if (onlooker.debugger() != null) {

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.checkpoint.JobFiles;
@@ -61,6 +62,11 @@ final class RestartFiles implements FilesFate.PutBack {
             alone.close();
             throw e;
         }
+    }
+
+    /** What is at the path of each file, after this. */
+    Map<String, org.udckpt.linux.Files.Stat> stats() {
+        return rollback.stats();
     }
 
     /** Where a copy of the job has changes of its own; they end with it. @param root /proc/PID/root of one of its processes */

@@ -10,12 +10,13 @@ import org.udckpt.job.agent.Job;
 import org.udckpt.job.config.NewVariables;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageProcesses;
+import org.udckpt.linux.Files;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.restore.PrivateFiles;
 import org.udckpt.process.restore.RestoreTarget;
 
 /** Where the restorer puts the processes: this job's shepherd and sockets. */
-record RestoredNode(Job job, ImageProcesses processes, RestartPhases phases, Onlooker onlooker, Consumer<String> changed) implements RestoreTarget {
+record RestoredNode(Job job, ImageProcesses processes, RestartPhases phases, Onlooker onlooker, Consumer<String> changed, Map<String, Files.Stat> putBack) implements RestoreTarget {
     private static final Duration JOIN = Duration.ofSeconds(10);
 
     @Override

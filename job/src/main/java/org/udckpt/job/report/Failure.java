@@ -17,6 +17,7 @@ import org.udckpt.process.files.FilesInUse;
 import org.udckpt.process.files.FilesRefused;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.UntrustedPath;
+import org.udckpt.process.names.NameRefused;
 import org.udckpt.process.restore.RestoreException;
 import org.udckpt.process.trace.TraceeGone;
 import org.udckpt.ud.LibraryException;
@@ -69,7 +70,13 @@ public final class Failure extends RuntimeException {
                 case UNSUPPORTED -> ExitCode.UNSUPPORTED;
                 case FORBIDDEN -> ExitCode.PERMISSION;
                 case NO_SPACE -> ExitCode.NO_SPACE;
+                case IN_USE -> ExitCode.BUSY;
                 case FILE_CHANGED, FAILED -> ExitCode.IO;
+            }, what + ": " + e.getMessage(), e);
+            case NameRefused e -> new Failure(switch (e.reason()) {
+                case IN_USE -> ExitCode.BUSY;
+                case ANOTHERS -> ExitCode.PERMISSION;
+                case NO_DIRECTORY -> ExitCode.IO;
             }, what + ": " + e.getMessage(), e);
             case LibraryException e -> new Failure(String.valueOf(e.getMessage()).contains("no answer to") ? ExitCode.TIMEOUT : ExitCode.IO,
                     what + ": " + e.getMessage(), e);

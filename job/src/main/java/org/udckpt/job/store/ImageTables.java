@@ -18,6 +18,7 @@ import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.JobName;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.PacketSocket;
@@ -44,6 +45,7 @@ public final class ImageTables {
     private static final String PACKET_SOCKETS = "packet-sockets";
     private static final String FILES = "files";
     private static final String MAPPED_FILES = "mapped-files";
+    private static final String NAMES = "names";
     static final String PROCESSES = "processes";
     private static final String THREADS = "threads";
     private static final String REGIONS = "regions";
@@ -117,6 +119,9 @@ public final class ImageTables {
         if (!image.files().isEmpty()) {
             node.table(FILES, JobFile.class, image.files());
         }
+        if (!image.names().isEmpty()) {
+            node.table(NAMES, JobName.class, image.names());
+        }
     }
 
     /** What its programs and libraries are known by, which takes longer to find out than the rest. @param encoded by {@link #encode} */
@@ -147,7 +152,8 @@ public final class ImageTables {
                 node.tableIfThere(PRIVILEGES, Privileges.class),
                 node.tableIfThere(ATTRIBUTES, Attribute.class),
                 node.tableIfThere(MAPPED_FILES, FileIdentity.class),
-                node.tableIfThere(NOTICES, FileNotice.class));
+                node.tableIfThere(NOTICES, FileNotice.class),
+                node.tableIfThere(NAMES, JobName.class));
         try {
             ImageCheck.check(image);
         } catch (BrokenTable broken) {

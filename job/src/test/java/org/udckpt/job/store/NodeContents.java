@@ -27,7 +27,7 @@ public record NodeContents(NodeState state, JobImage image, List<RankRow> ranks,
     /** The same of what has one rank, which has another number. */
     NodeContents as(int rank) {
         List<ProcessState> processes = image.processes().stream().map(process -> numbered(process, rank)).toList();
-        return new NodeContents(state, image.elsewhere(processes, image.regions(), image.objects(), image.watches(), image.files(), image.identities()),
+        return new NodeContents(state, image.elsewhere(processes, image.regions(), image.objects(), image.watches(), image.files(), image.identities(), image.names()),
                 ranks.stream().map(row -> new RankRow(row.pid(), rank, row.mpiRank(), row.verbs())).toList(), rows, memory,
                 captures.stream().map(times -> new PhaseTimes(rank, times.pid(), times.processes(), times.threads(), times.stopNs(), times.stateNs(), times.objectsNs(),
                         times.forkNs(), times.resumeNs(), times.totalNs())).toList());

@@ -105,7 +105,18 @@ final class Tree implements AutoCloseable {
 
     /** The exit code of a restart that must not succeed, and what it has said. */
     int refusedRestart() throws Exception {
-        return commands.run("refused", AWAIT_SECONDS, "restart", file("images").toString(), "--name", "tree");
+        return refused("restart", file("images").toString(), "--name", "tree");
+    }
+
+    /** The exit code of a restart's plan; what it says is the {@link #refusal}. */
+    int plan() throws Exception {
+        return refused("restart", "--plan", file("images").toString(), "--name", "tree");
+    }
+
+    /** Ends the present life by force. */
+    void kill() throws Exception {
+        life.destroyForcibly().waitFor();
+        RankProcesses.kill(commands.runtime().resolve("tree"));
     }
 
     /** The same with other words. */
@@ -117,11 +128,17 @@ final class Tree implements AutoCloseable {
 
     /** The same from {@code fast=DIR,slow=DIR}. */
     int refusedRestart(String tiers) throws Exception {
-        return commands.run("refused", AWAIT_SECONDS, "restart", tiers, "--name", "tree");
+        return refused("restart", tiers, "--name", "tree");
     }
 
-    String refusal() throws IOException {
-        return commands.printed("refused");
+    private int refused(String... words) throws Exception {
+        Files.deleteIfExists(file("refused.out"));
+        Files.deleteIfExists(file("refused.err"));
+        return commands.run("refused", AWAIT_SECONDS, words);
+    }
+
+    String refusal() {
+        return printed("refused");
     }
 
     private void begin(List<String> words) throws IOException {

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -35,6 +36,7 @@ import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.JobName;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.PacketSocket;
@@ -60,6 +62,7 @@ public final class Capture implements AutoCloseable {
     private final List<TcpSocket> tcpSockets;
     private final List<TerminalObject> terminals;
     private final List<InotifyWatch> watches;
+    private final List<JobName> names;
     private final List<PacketSocket> packetSockets;
     private final List<FileNotice> notices;
     private final List<ContentCopy> copies;
@@ -81,6 +84,7 @@ public final class Capture implements AutoCloseable {
         this.tcpSockets = stop.table.tcpSockets();
         this.terminals = stop.table.terminals();
         this.watches = stop.table.watches();
+        this.names = stop.table.names();
         this.packetSockets = stop.table.packetSockets();
         this.notices = stop.table.notices();
         this.copies = stop.memory.copies();
@@ -349,11 +353,23 @@ public final class Capture implements AutoCloseable {
             }
         }
         List<JobFile> jobFiles = files.rows();
+        List<JobName> allNames = new ArrayList<>(names);
+        allNames.addAll(DirectoriesAbove.of(objects, jobFiles, names, users()));
         long lastId = LongStream.of(objects.stream().mapToLong(KernelObject::id).max().orElse(0), tcpSockets.stream().mapToLong(TcpSocket::id).max().orElse(0),
                 terminals.stream().mapToLong(TerminalObject::id).max().orElse(0), packetSockets.stream().mapToLong(PacketSocket::id).max().orElse(0),
                 sources(jobFiles).max().orElse(0)).max().getAsLong();
         return new JobImage(processes, threads, allRegions, descriptors, MappedFiles.add(objects, jobFiles, allRegions, lastId), timers, zombies, clocks,
-                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards, jobFiles, privileges, attributes, List.of(), notices);
+                VectorLayouts.here(threads.getFirst().xstate()), tcpSockets, terminals, watches, packetSockets, guards, jobFiles, privileges, attributes,
+                List.of(), notices, allNames);
+    }
+
+    /** Whose the processes are: their effective users (proc_pid_status(5)). */
+    private Set<Integer> users() {
+        Set<Integer> users = new HashSet<>();
+        for (RankCapture rank : ranks) {
+            rank.processes().forEach(process -> users.add(Integer.parseUnsignedInt(Proc.field(process.status, "Uid:").split("\\s+")[1])));
+        }
+        return users;
     }
 
     /**

@@ -81,6 +81,7 @@ final class DescriptorReader {
     void read(TracedProcess process, CaptureRequest.Root root) {
         terminals.seen(process);
         signals.seen(process);
+        sockets.seen(process);
         int pmi = process.root() ? pmi(root) : CaptureRequest.NONE;
         CaptureRequest.Library library = process.library;
         int[] owned = library == null ? new int[0] : library.ownedDescriptors();

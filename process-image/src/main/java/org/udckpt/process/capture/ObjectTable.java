@@ -8,6 +8,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.InotifyWatch;
+import org.udckpt.process.model.JobName;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.PacketSocket;
 import org.udckpt.process.model.TcpSocket;
@@ -33,6 +34,7 @@ final class ObjectTable {
     private final List<TerminalObject> terminals = new ArrayList<>();
     private final List<InotifyWatch> watches = new ArrayList<>();
     private final List<FileNotice> notices = new ArrayList<>();
+    private final List<JobName> names = new ArrayList<>();
     private final Map<String, List<Known>> byKey = new HashMap<>();
     private Missed missed;
     private final Outside outside;
@@ -76,6 +78,14 @@ final class ObjectTable {
 
     List<FileNotice> notices() {
         return notices;
+    }
+
+    void add(JobName name) {
+        names.add(name);
+    }
+
+    List<JobName> names() {
+        return names;
     }
 
     List<InotifyWatch> watches() {

@@ -13,6 +13,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.JobName;
 import org.udckpt.process.model.KernelObject.Pipe;
 import org.udckpt.process.model.KernelObject.PipeEnd;
 
@@ -72,6 +73,10 @@ final class PipeReader {
             int capacity = buffer.reader == null ? 65536 : buffer.capacity;
             boolean named = link.startsWith("/") && !link.endsWith(" (deleted)"); // without its name it is a pipe like any other
             table.add(new Pipe(buffer.id, named ? link : null, capacity, contents));
+            if (named) {
+                Files.Stat file = (buffer.reader == null ? buffer.writer : buffer.reader).stat();
+                table.add(new JobName.Fifo(buffer.id, link, file.mode() & 07777, file.uid(), file.gid()));
+            }
         });
     }
 

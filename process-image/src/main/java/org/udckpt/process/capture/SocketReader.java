@@ -1,11 +1,17 @@
 package org.udckpt.process.capture;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.PidFd;
+import org.udckpt.linux.UnixDiag;
+import org.udckpt.process.model.JobName.SocketFile;
+import org.udckpt.process.model.KernelObject.DirectoryOrDevice;
 import org.udckpt.process.model.KernelObject.PmiConnection;
 import org.udckpt.process.model.KernelObject.SocketState;
 import org.udckpt.process.model.KernelObject.UnixSocket;
@@ -16,12 +22,16 @@ final class SocketReader {
     private static final int SOCK_STREAM = 1, SOCK_DGRAM = 2;
     private static final int ESTABLISHED = 1, LISTEN = 10, IPPROTO_TCP = 6;
 
-    private record Found(OpenDescriptor open, long id, UnixDiag.Info info, SocketQueue queue) {}
+    /** @param file null: this user may not ask the kernel for it, or there is none */
+    private record Found(OpenDescriptor open, long id, UnixDiag.Info info, SocketQueue queue, SocketFile file) {}
 
     private final ObjectTable table;
     private final TcpReader tcp;
     private final List<Found> found = new ArrayList<>();
     private final Map<Long, Long> byInode = new HashMap<>();
+    private final List<Integer> processes = new ArrayList<>();
+    /** To which names may be relative; null: nobody has asked yet. */
+    private Set<String> directories;
 
     SocketReader(ObjectTable table) {
         this.table = table;
@@ -72,9 +82,14 @@ final class SocketReader {
             throw open.refuse("a listening socket has %d connections that were not accepted yet; try again later".formatted(info.receiveQueue()));
         }
         long id = table.newId();
-        found.add(new Found(open, id, info, queue));
+        found.add(new Found(open, id, info, queue, info.hasFile() ? BoundFile.ask(socket, id) : null));
         byInode.put(open.stat().inode(), id);
         return id;
+    }
+
+    /** Before its descriptors are read. */
+    void seen(TracedProcess process) {
+        processes.add(process.pid);
     }
 
     private interface Look {
@@ -121,7 +136,7 @@ final class SocketReader {
                 }
             }
             SocketState state = one.info.state() == LISTEN ? SocketState.LISTENING : peer != 0 ? SocketState.CONNECTED
-                    : one.info.state() == ESTABLISHED ? SocketState.PEER_CLOSED : SocketState.UNCONNECTED;
+                    : connected(one.info) ? SocketState.PEER_CLOSED : SocketState.UNCONNECTED;
             SocketQueue queue = one.queue;
             if (state == SocketState.UNCONNECTED && queue.bytes().length > 0 && one.info.name().length == 0) {
                 throw one.open.refuse("unread bytes in a unix socket without a peer cannot be checkpointed; try again when they were read");
@@ -132,6 +147,40 @@ final class SocketReader {
             table.add(new UnixSocket(one.id, one.open.openFlags(), one.info.type(), state, peer, queue.bytes(), queue.lengths(), one.info.name(),
                     state == SocketState.LISTENING ? 128 : 0, queue.sendBuffer(), queue.receiveBuffer(), one.info.shutdown(),
                     queue.receiveTimeoutUs(), queue.sendTimeoutUs(), queue.passCredentials()));
+            if (one.info.hasFile()) {
+                table.add(one.file == null ? file(one) : one.file);
+            }
         }
+    }
+
+    /** Whether it has had a peer. The kernel calls a datagram socket so as well when somebody has connected to it. */
+    private static boolean connected(UnixDiag.Info socket) {
+        return socket.type() == SOCK_DGRAM ? socket.peerGone() : socket.state() == ESTABLISHED;
+    }
+
+    /** An ordinary user looks for it. An absolute name that leads elsewhere was removed; of a relative one nobody knows. */
+    private SocketFile file(Found one) {
+        String name = new String(one.info.name(), StandardCharsets.UTF_8);
+        SocketFile file = BoundFile.find(one.info, one.id, "/proc/" + one.open.process().pid + "/root", directories());
+        if (file == null && !name.startsWith("/")) {
+            throw one.open.refuse(("a unix socket is bound to the relative name %s, in a directory which is the working directory of no process of the job; only root can ask where that is:"
+                    + " bind it to an absolute name, or take the checkpoint as root").formatted(name));
+        }
+        return file == null ? new SocketFile(one.id, "", 0, 0, 0) : file;
+    }
+
+    /** Where the job's processes are, and where they came from. */
+    private Set<String> directories() {
+        if (directories == null) {
+            directories = new LinkedHashSet<>();
+            processes.forEach(pid -> directories.add(Files.readLink("/proc/" + pid + "/cwd")));
+            for (String variable : List.of("PWD", "OLDPWD", "TMPDIR", "XDG_RUNTIME_DIR", "HOME")) {
+                processes.forEach(pid -> directories.add(Environment.of(pid, variable)));
+            }
+            table.objects().forEach(object -> directories.add(object instanceof DirectoryOrDevice opened ? opened.path() : null));
+            directories.addAll(List.of("/tmp", "/run", "/"));
+            directories.removeIf(directory -> directory == null || !directory.startsWith("/"));
+        }
+        return directories;
     }
 }

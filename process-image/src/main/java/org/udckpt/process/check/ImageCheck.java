@@ -23,6 +23,7 @@ public final class ImageCheck {
         new RegionCheck(image, processes.pids(), shared).check();
         new FileCheck(image).check();
         IdentityCheck.check(image);
+        new NameCheck(image).check();
     }
 
     /**

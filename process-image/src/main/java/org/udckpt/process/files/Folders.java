@@ -7,11 +7,10 @@ import java.util.Map;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.process.names.OwnDirectories;
 
-/** The directories of the files that are put back, each reached once, and not opened (O_PATH), since the job may watch it. Missing ones are made, for their owner only. */
+/** The directories of the files that are put back, each reached once, and not opened (O_PATH), since the job may watch it. Missing ones are made as they were; for their owner only, where the image does not tell. */
 final class Folders implements AutoCloseable {
-    private static final int OWNERS = 0700;
-
     /** A file by its directory, which is open. */
     record Place(Folder folder, String name) {
         String path() {
@@ -25,11 +24,13 @@ final class Folders implements AutoCloseable {
     }
 
     private final String root;
+    private final OwnDirectories then;
     private final Map<String, Folder> open = new HashMap<>();
     private final List<Place> made = new ArrayList<>();
 
-    /** @param root of {@link RollbackRequest} */
-    Folders(String root) {
+    /** @param root of {@link RollbackRequest}. @param then what the directories were */
+    Folders(String root, OwnDirectories then) {
+        this.then = then;
         this.root = root;
     }
 
@@ -86,8 +87,10 @@ final class Folders implements AutoCloseable {
 
     private Folder make(String path, String file) {
         Place place = new Place(folder(directory(path), file), path.substring(path.lastIndexOf('/') + 1));
-        place.folder().makeDirectory(place.name(), OWNERS);
+        Folder folder = place.folder().makeSub(place.name());
         made.add(place);
+        then.describe(folder);
+        folder.close();
         return place.folder().holdSub(place.name());
     }
 
@@ -100,6 +103,13 @@ final class Folders implements AutoCloseable {
 
     Folder of(String directory) {
         return folder(directory, directory);
+    }
+
+    /** They are complete. */
+    void narrow() {
+        for (Place place : made) {
+            then.narrow(of(place.path()));
+        }
     }
 
     /** Removes the directories that were made and are empty. */

@@ -11,6 +11,7 @@ import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject.OpenFile;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.names.OwnDirectories;
 
 /** What a {@link Rollback} would do with a job's files as they are now. Nothing is changed, and nothing is made. */
 public final class Forecast {
@@ -33,7 +34,7 @@ public final class Forecast {
      * @throws FilesInUse   when a process that runs writes to one of them
      */
     public static List<RolledBack> of(JobImage image, List<MemorySource> memory, RollbackRequest request) {
-        try (Folders folders = new Folders(request.root())) {
+        try (Folders folders = new Folders(request.root(), new OwnDirectories(image))) {
             FileWriters.refuse(image, request, folders);
             Forecast forecast = new Forecast(memory, folders);
             List<JobFile.HardLink> links = new ArrayList<>();
@@ -61,7 +62,7 @@ public final class Forecast {
         public void regular(JobFile.RegularFile file) {
             Folders.Place place = folders.existing(file.path());
             SavedContent content = new SavedContent(contents.get(file.id()), file.size(), file.path());
-            if (place == null || RegularFiles.difference(file, place, content) == RegularFiles.Difference.CONTENT) {
+            if (place == null || RegularFiles.difference(file, place, place.stat(), content) == RegularFiles.Difference.CONTENT) {
                 replaced.add(file.path());
                 found.add(RolledBack.from(place == null ? null : place.stat(), file.path(), file.size(), file.modifiedNs()));
             }

@@ -22,6 +22,7 @@ final class RegularFiles {
     private final Map<Long, MemorySource> contents = new HashMap<>();
     /** Those that differ in their attributes at most. */
     private final Map<JobFile.RegularFile, Folders.Place> same = new HashMap<>();
+    private final Map<String, Files.Stat> stats = new HashMap<>();
     private long fresh;
 
     /** @param changes gets a step for each that differs */
@@ -37,23 +38,31 @@ final class RegularFiles {
     void prepare(JobFile.RegularFile file) {
         Folders.Place place = folders.place(file.path());
         SavedContent content = new SavedContent(contents.get(file.id()), file.size(), file.path());
-        switch (difference(file, place, content)) {
-            case NONE -> { }
-            case ATTRIBUTES -> same.put(file, place);
+        Files.Stat now = place.stat();
+        switch (difference(file, place, now, content)) {
+            case NONE -> stats.put(file.path(), now);
+            case ATTRIBUTES -> {
+                same.put(file, place);
+                stats.put(file.path(), now);
+            }
             case CONTENT -> changes.add(written(file, place, content), RolledBack.from(place.stat(), file.path(), file.size(), file.modifiedNs()));
         }
     }
 
-    /** @param place where it should be. @throws FilesChanged something else is there */
-    static Difference difference(JobFile.RegularFile file, Folders.Place place, SavedContent content) {
-        Files.Stat now = place.stat();
+    /** @param place where it should be. @param now what is there; null: nothing. @throws FilesChanged something else is there */
+    static Difference difference(JobFile.RegularFile file, Folders.Place place, Files.Stat now, SavedContent content) {
         if (now != null && now.type() != Files.Stat.REGULAR) {
             throw new FilesChanged(file.path() + " was a file at the checkpoint, and now is " + (now.type() == Files.Stat.DIRECTORY ? "a directory" : "something else") + "; move it away");
         }
         if (now != null && isThe(file, now)) {
             return Difference.NONE;
         }
-        return now != null && now.size() == file.size() && isIn(content, place) ? Difference.ATTRIBUTES : Difference.CONTENT;
+        return now != null && now.size() == file.size() && isIn(content, place, now) ? Difference.ATTRIBUTES : Difference.CONTENT;
+    }
+
+    /** What is, or is to be, at the path of each. */
+    Map<String, Files.Stat> stats() {
+        return stats;
     }
 
     /** With the content of the checkpoint already. */
@@ -67,13 +76,13 @@ final class RegularFiles {
                 && now.changed() == file.changedNs() && file.cut() != JobFile.Cut.APPENDED && file.cut() != JobFile.Cut.GROWN;
     }
 
-    private static boolean isIn(SavedContent content, Folders.Place place) {
+    private static boolean isIn(SavedContent content, Folders.Place place, Files.Stat now) {
         long opened = place.folder().tryOpenFile(place.name(), Syscall.O_RDONLY);
         if (opened < 0) {
             return false; // it cannot be read: it is put aside, which the directory permits or not
         }
         try {
-            return content.isIn((int) opened);
+            return Files.stat((int) opened).isSame(now) && content.isIn((int) opened);
         } finally {
             Files.close((int) opened);
         }
@@ -93,6 +102,7 @@ final class RegularFiles {
         try {
             content.writeTo(opened, workers);
             Attributes.set(opened, file.path(), file.uid(), file.gid(), file.mode(), file.modifiedNs());
+            stats.put(file.path(), Files.stat(opened));
             return step;
         } catch (RuntimeException e) {
             step.discard();

@@ -1,7 +1,9 @@
 package org.udckpt.process.files;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.udckpt.linux.Files;
@@ -10,6 +12,7 @@ import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject.OpenFile;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.names.OwnDirectories;
 
 /**
  * Puts a job's files back to what they were at the checkpoint, before its processes open them again. {@link #prepare} writes all new content
@@ -28,9 +31,9 @@ public final class Rollback implements AutoCloseable {
     private RegularFiles regular;
     private boolean committed;
 
-    private Rollback(RollbackRequest request) {
+    private Rollback(JobImage image, RollbackRequest request) {
         this.request = request;
-        this.folders = new Folders(request.root());
+        this.folders = new Folders(request.root(), new OwnDirectories(image));
         this.attributes = new AttributeChanges(folders);
     }
 
@@ -41,7 +44,7 @@ public final class Rollback implements AutoCloseable {
      * @throws LinuxError naming the file; ENOSPC: there is no room for both
      */
     public static Rollback prepare(JobImage image, List<MemorySource> memory, RollbackRequest request) {
-        Rollback rollback = new Rollback(request);
+        Rollback rollback = new Rollback(image, request);
         ExecutorService workers = Executors.newFixedThreadPool(WRITERS, Thread.ofPlatform().daemon().name("udckpt-restore-files-", 0).factory());
         try {
             rollback.regular = new RegularFiles(request.checkpoint(), memory, rollback.folders, rollback.changes, workers);
@@ -143,10 +146,18 @@ public final class Rollback implements AutoCloseable {
         }
     }
 
+    /** What is at the path of each regular file after {@link #swap}: whoever opens it later sees whether it is that still. */
+    public Map<String, Files.Stat> stats() {
+        Map<String, Files.Stat> stats = new HashMap<>(regular.stats());
+        hardLinks.forEach(link -> stats.put(link.path(), stats.get(link.of())));
+        return stats;
+    }
+
     /** The job runs, and nothing that goes wrong here is its end: see {@link #leftovers}. What was put aside and is not to be kept is removed. */
     public void commit() {
         committed = true;
         changes.commit(request.keep());
+        changes.attemptToo(folders::narrow, "a directory that was made again");
         if (!request.keep()) {
             directories.reversed().forEach(directory -> changes.attemptToo(() -> attributes.set(directory), directory.path()));
         }

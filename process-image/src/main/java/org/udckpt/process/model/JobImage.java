@@ -13,14 +13,14 @@ public record JobImage(List<ProcessState> processes, List<ThreadState> threads, 
         List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors,
         List<TcpSocket> tcpSockets, List<TerminalObject> terminals, List<InotifyWatch> watches,
         List<PacketSocket> packetSockets, List<GuardPages> guards, List<JobFile> files, List<Privileges> privileges, List<Attribute> attributes,
-        List<FileIdentity> identities, List<FileNotice> notices) {
-    /** Without what its programs and libraries are known by, leases and lost events. */
+        List<FileIdentity> identities, List<FileNotice> notices, List<JobName> names) {
+    /** Without what its programs and libraries are known by, leases and lost events, and its names. */
     public JobImage(List<ProcessState> processes, List<ThreadState> threads, List<Region> regions, List<Descriptor> descriptors,
             List<KernelObject> objects, List<PosixTimer> timers, List<Zombie> zombies, Clocks clocks, VectorLayout vectors,
             List<TcpSocket> tcpSockets, List<TerminalObject> terminals, List<InotifyWatch> watches,
             List<PacketSocket> packetSockets, List<GuardPages> guards, List<JobFile> files, List<Privileges> privileges, List<Attribute> attributes) {
         this(processes, threads, regions, descriptors, objects, timers, zombies, clocks, vectors, tcpSockets, terminals, watches, packetSockets, guards, files, privileges, attributes,
-                List.of(), List.of());
+                List.of(), List.of(), List.of());
     }
 
     /** Without terminals, watches, sockets without connections, guard pages, files, and privileges and attributes of their own. */
@@ -37,13 +37,13 @@ public record JobImage(List<ProcessState> processes, List<ThreadState> threads, 
 
     /** The same job, whose programs and files are elsewhere. */
     public JobImage elsewhere(List<ProcessState> otherProcesses, List<Region> otherRegions, List<KernelObject> otherObjects, List<InotifyWatch> otherWatches,
-            List<JobFile> otherFiles, List<FileIdentity> otherIdentities) {
+            List<JobFile> otherFiles, List<FileIdentity> otherIdentities, List<JobName> otherNames) {
         return new JobImage(otherProcesses, threads, otherRegions, descriptors, otherObjects, timers, zombies, clocks, vectors, tcpSockets, terminals, otherWatches, packetSockets, guards,
-                otherFiles, privileges, attributes, otherIdentities, notices);
+                otherFiles, privileges, attributes, otherIdentities, notices, otherNames);
     }
 
     /** The same job, of whose files it is known what they are. */
     public JobImage identified(List<FileIdentity> known) {
-        return elsewhere(processes, regions, objects, watches, files, known);
+        return elsewhere(processes, regions, objects, watches, files, known, names);
     }
 }

@@ -38,12 +38,14 @@ final class AddressSpace {
     private final Handles handles;
     private final Map<Long, KernelObject.SharedMemory> shared;
     private final VerifiedFiles verified;
+    private final NamedFiles files;
     private final Map<String, Long> open = new HashMap<>();
     /** Of the program, until {@link #describe}; -1: it is to be opened by its name. */
     private long program = -1;
 
     AddressSpace(Puppet puppet, ProcessState process, List<Region> regions, List<GuardPages> guards, Handles handles,
-            Map<Long, KernelObject.SharedMemory> shared, VerifiedFiles verified) {
+            Map<Long, KernelObject.SharedMemory> shared, VerifiedFiles verified, NamedFiles files) {
+        this.files = files;
         this.puppet = puppet;
         this.process = process;
         this.regions = regions;
@@ -101,16 +103,16 @@ final class AddressSpace {
     private void openFiles() {
         takeVerified();
         Batch batch = new Batch(puppet);
-        Map<String, Integer> places = new HashMap<>();
+        Map<String, Opening> places = new HashMap<>();
         for (Region region : regions) {
             if (region.kernelOwned() || !onFile(region) || shared.containsKey(region.backing()) || open.containsKey(key(region)) || places.containsKey(key(region))) {
                 continue;
             }
-            if (batch.full(1, 4 * region.path().length() + 1)) {
+            if (batch.full(1, 4 * region.path().length() + 1 + 16 + NamedFiles.OPEN_HOW_BYTES)) {
                 open(batch, places);
             }
-            places.put(key(region), batch.add(() -> "open " + region.path(), Syscall.OPEN, batch.string(region.path()),
-                    (writes(region) ? Syscall.O_RDWR : Syscall.O_RDONLY) | Syscall.O_CLOEXEC, 0));
+            int flags = (writes(region) ? Syscall.O_RDWR : Syscall.O_RDONLY) | Syscall.O_CLOEXEC;
+            places.put(key(region), new Opening(region.path(), files.open(batch, region.path(), flags)));
         }
         open(batch, places);
     }
@@ -128,9 +130,16 @@ final class AddressSpace {
         program = verified.mapped(process.executable()) == null ? -1 : open.get("r" + process.executable());
     }
 
-    private void open(Batch batch, Map<String, Integer> places) {
+    /** @param place in the batch */
+    private record Opening(String path, int place) {}
+
+    private void open(Batch batch, Map<String, Opening> places) {
         batch.run();
-        places.forEach((key, place) -> open.put(key, batch.result(place)));
+        places.forEach((key, opening) -> {
+            long fd = batch.result(opening.place);
+            files.verifyOpened(puppet, opening.path, fd);
+            open.put(key, fd);
+        });
         places.clear();
     }
 
@@ -249,7 +258,7 @@ final class AddressSpace {
 
     /** prctl_set_mm_map (prctl(2), PR_SET_MM): what /proc shows, where brk(2) goes on. The stub's program must be unmapped. */
     void describe() {
-        long exe = program >= 0 ? program : puppet.call("open " + process.executable(), Syscall.OPEN, puppet.string(process.executable()), Syscall.O_CLOEXEC, 0);
+        long exe = program >= 0 ? program : LinuxError.check(files.tryOpenSeen(puppet, process.executable(), Syscall.O_CLOEXEC), puppet.name() + ": open " + process.executable());
         long auxv = puppet.bytes(process.auxv());
         Struct map = puppet.structure();
         for (long word : process.memoryMap()) {

@@ -64,11 +64,14 @@ final class Attributes {
         }
     }
 
-    static void enter(Puppet puppet, ProcessState process) {
-        long entered = puppet.tryCall(Syscall.CHDIR, puppet.string(process.workingDirectory()));
+    static void enter(Puppet puppet, ProcessState process, NamedFiles files) {
+        String path = process.workingDirectory();
+        long opened = files.tryOpenSeen(puppet, path, Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_CLOEXEC);
+        long entered = opened < 0 ? opened : puppet.tryCall(Syscall.FCHDIR, opened);
         if (entered < 0) {
-            throw puppet.changed("cannot enter its working directory " + process.workingDirectory() + ": " + LinuxError.name((int) -entered));
+            throw puppet.changed("cannot enter its working directory " + path + ": " + LinuxError.name((int) -entered));
         }
+        puppet.call("close", Syscall.CLOSE, opened);
     }
 
     /** @param hugePagesFlags of PR_SET_THP_DISABLE (Linux 6.18) */

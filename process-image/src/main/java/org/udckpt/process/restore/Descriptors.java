@@ -11,6 +11,8 @@ import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.names.NewNames;
+import org.udckpt.process.names.PlacedNames;
 
 /**
  * Makes every kernel object once, in the first process that has it, and puts it under the numbers under which the
@@ -48,12 +50,13 @@ final class Descriptors {
     }
 
     /** @param tcp made already, in this process, as {@code packets} */
-    void make(TcpObjects tcp, PacketObjects packets) {
+    void make(TcpObjects tcp, PacketObjects packets, NewNames newNames, PlacedNames placed) {
         Map<Long, List<KernelObject.PipeEnd>> ends = objects(KernelObject.PipeEnd.class).stream().collect(Collectors.groupingBy(KernelObject.PipeEnd::pipe));
+        PipeObjects pipes = new PipeObjects(this, handles, newNames, placed);
         for (KernelObject.Pipe pipe : objects(KernelObject.Pipe.class)) {
-            PipeObjects.make(pipe, ends.getOrDefault(pipe.id(), List.of()), this, handles);
+            pipes.make(pipe, ends.getOrDefault(pipe.id(), List.of()));
         }
-        new SocketObjects(objects(KernelObject.UnixSocket.class), this, handles).make();
+        new SocketObjects(objects(KernelObject.UnixSocket.class), this, handles, new SocketNames(newNames, placed, handles)).make();
         tcp.give(puppets, handles);
         packets.give(puppets, handles);
         for (KernelObject object : image.objects()) {

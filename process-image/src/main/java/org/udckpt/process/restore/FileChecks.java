@@ -10,11 +10,13 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.FileIdentity;
+import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
+import org.udckpt.process.names.NewNames;
 
 /**
  * Are the files that the job uses still what they were? Asked before anything is made; what was appended after the
@@ -22,36 +24,77 @@ import org.udckpt.process.model.Region;
  */
 final class FileChecks {
     private static final int ACCESS = 3;
+    /** Mounted anew for each restored job. */
+    private static final List<String> OWN = List.of("/proc", "/dev/pts");
 
     private final JobImage image;
-    private final RestoreTarget target;
+    private final Consumer<String> warn;
     private final NamedFiles names;
     private final Set<String> saved;
     /** What {@link VerifiedFiles} looks at. */
     private final Set<String> identified;
     private final List<KernelObject.OpenFile> files;
 
-    /** @param target hears of what is odd, and no hindrance */
-    FileChecks(JobImage image, RestoreTarget target) {
+    /** @param warn hears of what is odd, and no hindrance */
+    FileChecks(JobImage image, Consumer<String> warn, NamedFiles names) {
         this.image = image;
-        this.names = new NamedFiles(image, target.changes() != null);
-        this.target = target;
+        this.names = names;
+        this.warn = warn;
         this.files = image.objects().stream().filter(KernelObject.OpenFile.class::isInstance).map(KernelObject.OpenFile.class::cast)
                 .filter(file -> file.backing() == 0).toList();
         this.identified = image.identities().stream().map(FileIdentity::path).collect(Collectors.toSet());
         this.saved = image.files().stream().filter(JobFile.RegularFile.class::isInstance).map(JobFile::path).collect(Collectors.toSet());
     }
 
+    /** When files have been put back. */
     void check() {
+        check(Set.of());
+    }
+
+    /** Before files are put back: what will be is not missed. */
+    void checkBefore() {
+        Set<String> made = new HashSet<>();
+        image.files().forEach(file -> addWithDirectories(made, file.path()));
+        check(made);
+    }
+
+    private static void addWithDirectories(Set<String> paths, String file) {
+        for (String path = file; path.length() > 1 && paths.add(path); path = path.substring(0, Math.max(1, path.lastIndexOf('/')))) {
+            // each directory above it, too
+        }
+    }
+
+    /** @param except paths that are put back later */
+    private void check(Set<String> except) {
         Set<String> written = new HashSet<>();
         files.stream().filter(FileChecks::writable).forEach(file -> written.add(file.path()));
         for (KernelObject.OpenFile file : files) {
-            if (saved.contains(file.path())) {
-                continue; // its content is in the image
+            if (!saved.contains(file.path())) { // else its content is in the image
+                check(file, written.contains(file.path()));
             }
-            check(file, written.contains(file.path()));
         }
-        bySizeAndTime(image, Set.of(), target::warn);
+        bySizeAndTime(except);
+        image.processes().stream().map(ProcessState::workingDirectory).distinct().filter(path -> looked(path, except)).forEach(this::directory);
+        Set<String> later = new HashSet<>(except);
+        new NewNames(image).all().forEach(name -> addWithDirectories(later, name.path()));
+        for (KernelObject object : image.objects()) {
+            if (object instanceof KernelObject.DirectoryOrDevice opened && looked(opened.path(), later)) {
+                stat(() -> names.look(opened.path(), (opened.flags() & Syscall.O_NOFOLLOW) != 0), opened.path(), "has open");
+            }
+        }
+        image.watches().stream().map(InotifyWatch::path).distinct().filter(path -> looked(path, later)).forEach(path -> stat(() -> names.look(path, true), path, "watches"));
+    }
+
+    /** Of what the kernel makes up the job sees its own. */
+    private static boolean looked(String path, Set<String> except) {
+        return !except.contains(path) && OWN.stream().noneMatch(own -> path.equals(own) || path.startsWith(own + "/"));
+    }
+
+    private void directory(String path) {
+        Files.Stat now = stat(() -> names.look(path), path, "works in");
+        if (now.type() != Files.Stat.DIRECTORY) {
+            throw changed(path + ", which the job works in, is not a directory any more");
+        }
     }
 
     /**
@@ -59,7 +102,7 @@ final class FileChecks {
      *
      * @param except paths that are put back before
      */
-    static void bySizeAndTime(JobImage image, Set<String> except, Consumer<String> warn) {
+    void bySizeAndTime(Set<String> except) {
         if (!image.identities().isEmpty()) {
             return;
         }
@@ -69,14 +112,14 @@ final class FileChecks {
         Set<String> mapped = new HashSet<>();
         image.processes().stream().map(ProcessState::executable).forEach(mapped::add);
         image.regions().stream().filter(r -> r.backing() == 0 && r.path().startsWith("/") && !r.path().equals(AddressSpace.HUGE_PAGES)).map(Region::path).forEach(mapped::add);
-        mapped.stream().filter(path -> !except.contains(path)).forEach(path -> stat(path, "maps"));
+        mapped.stream().filter(path -> !except.contains(path)).forEach(path -> stat(() -> names.look(path), path, "maps"));
         image.objects().stream().filter(KernelObject.MappedFile.class::isInstance).map(KernelObject.MappedFile.class::cast).filter(file -> !except.contains(file.path()))
-                .forEach(FileChecks::check);
+                .forEach(this::check);
     }
 
     /** Its code and data were left on disk: another version would run from the middle of a function. */
-    private static void check(KernelObject.MappedFile file) {
-        Files.Stat now = stat(file.path(), "maps");
+    private void check(KernelObject.MappedFile file) {
+        Files.Stat now = stat(() -> names.look(file.path()), file.path(), "maps");
         if (now.size() != file.size() || now.modified() != file.modifiedNs()) {
             throw changed("%s, which the job maps, is another one than at the checkpoint (%d bytes, then %d); install that version, with its time stamp".formatted(
                     file.path(), now.size(), file.size()));
@@ -84,7 +127,7 @@ final class FileChecks {
     }
 
     private void check(KernelObject.OpenFile file, boolean written) {
-        Files.Stat now = stat(() -> names.stat("", file.path()), file.path(), "has open");
+        Files.Stat now = stat(() -> names.look(file.path()), file.path(), "has open");
         names.verify(file, now);
         if (now.type() != Files.Stat.REGULAR) {
             throw changed(file.path() + ", which the job has open, is not a regular file any more");
@@ -93,13 +136,9 @@ final class FileChecks {
             throw changed("%s, which the job has open, has %d bytes; it had %d at the checkpoint; put it back, or take a checkpoint that fits".formatted(file.path(), now.size(), file.size()));
         }
         if (!written && !identified.contains(file.path()) && (now.size() != file.size() || now.modified() != file.modifiedNs())) {
-            target.warn("file " + file.path() + ", which the job reads, was changed since the checkpoint (" + file.size() + " bytes, now " + now.size()
+            warn.accept("file " + file.path() + ", which the job reads, was changed since the checkpoint (" + file.size() + " bytes, now " + now.size()
                     + "): the job reads on in what it is now");
         }
-    }
-
-    private static Files.Stat stat(String path, String use) {
-        return stat(() -> Files.stat(path), path, use);
     }
 
     private static Files.Stat stat(Supplier<Files.Stat> stat, String path, String use) {

@@ -61,7 +61,7 @@ final class FileObjects {
     }
 
     static long open(Puppet maker, String path, int flags, long position, NamedFiles names) {
-        return at(maker, path, names.tryOpen(maker, path, kept(flags), 0), position);
+        return at(maker, path, names.tryOpenSeen(maker, path, kept(flags)), position);
     }
 
     /** A file of O_TMPFILE, which includes O_DIRECTORY, is opened again as the file that it is. */

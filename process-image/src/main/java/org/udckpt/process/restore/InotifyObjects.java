@@ -21,18 +21,20 @@ import org.udckpt.process.model.KernelObject;
  * job's descriptor in this process, when all else is done: what the restore itself does to files, and its end, is no event.
  */
 final class InotifyObjects {
-    private static final int ADD = 254, REMOVE = 255, FIONREAD = 0x541b, IN_DONT_FOLLOW = 0x0200_0000;
+    private static final int ADD = 254, REMOVE = 255, FIONREAD = 0x541b;
 
     private final Puppet maker;
     private final int inotify;
+    private final NamedFiles names;
 
-    private InotifyObjects(Puppet maker, int inotify) {
+    private InotifyObjects(Puppet maker, int inotify, NamedFiles names) {
         this.maker = maker;
         this.inotify = inotify;
+        this.names = names;
     }
 
     /** When the job's files are in their places, and its descriptors under their numbers. */
-    static void watch(JobImage image, Map<Integer, Puppet> puppets) {
+    static void watch(JobImage image, Map<Integer, Puppet> puppets, NamedFiles names) {
         for (KernelObject object : image.objects()) {
             if (object instanceof KernelObject.InotifyFd) {
                 Descriptor any = image.descriptors().stream().filter(one -> one.object() == object.id()).findFirst().orElseThrow();
@@ -41,7 +43,7 @@ final class InotifyObjects {
                     int duplicate = process.duplicate(any.fd());
                     try {
                         boolean lost = image.notices().stream().anyMatch(notice -> notice instanceof FileNotice.LostEvents && notice.object() == object.id());
-                        new InotifyObjects(maker, duplicate).watch(image.watches().stream().filter(watch -> watch.inotify() == object.id()).toList(), lost);
+                        new InotifyObjects(maker, duplicate, names).watch(image.watches().stream().filter(watch -> watch.inotify() == object.id()).toList(), lost);
                     } finally {
                         Files.close(duplicate);
                     }
@@ -59,9 +61,22 @@ final class InotifyObjects {
     }
 
     private void add(InotifyWatch watch) {
-        String path = "/proc/" + maker.hostPid() + "/root" + watch.path(); // as the job sees it
+        int file;
+        try {
+            file = names.openSeen("/proc/" + maker.hostPid() + "/root", watch.path()); // as the job sees it
+        } catch (LinuxError e) {
+            throw maker.changed("cannot watch " + watch.path() + " again: " + e.getMessage());
+        }
+        try {
+            add(watch, "/proc/self/fd/" + file);
+        } finally {
+            Files.close(file);
+        }
+    }
+
+    private void add(InotifyWatch watch, String path) {
         while (true) {
-            long number = Syscall.call(ADD, inotify, Scratch.string(path), watch.mask() | IN_DONT_FOLLOW);
+            long number = Syscall.call(ADD, inotify, Scratch.string(path), watch.mask());
             if (number < 0) {
                 throw maker.changed("cannot watch " + watch.path() + " again: " + LinuxError.name((int) -number));
             }

@@ -1,6 +1,10 @@
 package org.udckpt.process.restore;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
@@ -14,28 +18,32 @@ import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.Privileges;
 
 /**
- * Finds a job's files by their names. Where threads of the job were other users, root looks for files in directories that belong to those, who may
- * have put something else there: then no symbolic link is followed (at the checkpoint there was none on these paths), and a file is to be the one
- * that it was, unless its content was put back.
+ * Finds a job's files and directories by their names. Others may be able to write to a directory above: so no symbolic link is followed (the kernel told
+ * these paths without any), and what is opened must be what was looked at before, or what the rollback has put there. Where threads of the job were
+ * other users a file must also be the one that it was, unless its content was put back: root opens what those put into their own directories.
  */
 final class NamedFiles {
-    private static final int AT_FDCWD = -100, RESOLVE_NO_SYMLINKS = 4, OPEN_HOW_BYTES = 24, O_NOCTTY = 0400;
+    private static final int AT_FDCWD = -100, RESOLVE_NO_SYMLINKS = 4, O_NOCTTY = 0400;
+    /** struct open_how of openat2(2). */
+    static final int OPEN_HOW_BYTES = 24;
 
-    private final boolean guarded;
+    private final boolean otherUsers;
     private final boolean elsewhere;
     private final VerifiedFiles verified;
     private final Set<String> putBack = new HashSet<>();
+    /** What was found at each path. */
+    private final Map<String, Files.Stat> seen = new HashMap<>();
 
-    /** @param covered other directories lie over the job's own ({@link PrivateFiles}), where files have other numbers */
-    NamedFiles(JobImage image, boolean covered) {
-        this(image, covered, VerifiedFiles.NONE);
-    }
-
-    /** @param verified what was found under some names already */
-    NamedFiles(JobImage image, boolean covered, VerifiedFiles verified) {
+    /**
+     * @param covered other directories lie over the job's own ({@link PrivateFiles}), where files have other numbers
+     * @param putThere {@link RestoreTarget#putBack}
+     * @param verified what was found under some names already
+     */
+    NamedFiles(JobImage image, boolean covered, Map<String, Files.Stat> putThere, VerifiedFiles verified) {
         this.verified = verified;
-        this.guarded = image.privileges().stream().anyMatch(Privileges.Credentials.class::isInstance);
+        this.otherUsers = image.privileges().stream().anyMatch(Privileges.Credentials.class::isInstance);
         this.elsewhere = covered;
+        seen.putAll(putThere);
         for (JobFile file : image.files()) {
             if (file instanceof JobFile.RegularFile || file instanceof JobFile.HardLink) {
                 putBack.add(file.path());
@@ -50,18 +58,78 @@ final class NamedFiles {
 
     /** In {@code maker}: a descriptor or {@code -errno}. */
     long tryOpen(Puppet maker, String path, int flags, int mode) {
-        if (!guarded) {
-            return maker.tryCall(Syscall.OPEN, maker.string(path), flags, mode);
-        }
-        // openat2(2) refuses what open(2) ignores.
-        int exact = (flags & Syscall.O_PATH) == 0 ? flags : flags & (Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_NOFOLLOW | Syscall.O_CLOEXEC);
-        boolean makes = (flags & Syscall.O_CREAT) != 0 || (flags & Syscall.O_TMPFILE) == Syscall.O_TMPFILE;
-        long how = maker.structure().i64(Integer.toUnsignedLong(exact)).i64(makes ? mode : 0).i64(RESOLVE_NO_SYMLINKS).put();
-        long fd = maker.tryCall(Syscall.OPENAT2, AT_FDCWD, maker.string(path), how, OPEN_HOW_BYTES);
+        long fd = maker.tryCall(Syscall.OPENAT2, AT_FDCWD, maker.string(path), how(maker, flags, mode), OPEN_HOW_BYTES);
         if (fd == -LinuxError.ELOOP) {
             throw link(path);
         }
         return fd;
+    }
+
+    /** The same, of what was looked at before: it must be that, and nothing else is opened for reading or writing, such as a FIFO for whose other end that would wait. */
+    long tryOpenSeen(Puppet maker, String path, int flags) {
+        boolean twice = seen.containsKey(path) && (flags & (Syscall.O_PATH | Syscall.O_NOFOLLOW)) == 0;
+        long fd = tryOpen(maker, path, twice ? Syscall.O_PATH | Syscall.O_CLOEXEC : flags, 0);
+        if (fd < 0) {
+            return fd;
+        }
+        verify(path, stat(maker, fd));
+        if (!twice) {
+            return fd;
+        }
+        long opened = maker.tryCall(Syscall.OPEN, maker.string("/proc/self/fd/" + fd), flags, 0);
+        maker.call("close", Syscall.CLOSE, fd);
+        return opened;
+    }
+
+    /**
+     * Of this process: what the job watches, by a descriptor that only names it (O_PATH). A symbolic link is meant itself.
+     *
+     * @param root as with {@link #stat(String, String)}
+     */
+    int openSeen(String root, String path) {
+        int file = path.equals("/") ? Files.open(root + path, Syscall.O_PATH) : open(root, path, Syscall.O_PATH);
+        try {
+            verify(path, Files.stat(file));
+            return file;
+        } catch (RuntimeException | Error e) {
+            Files.close(file);
+            throw e;
+        }
+    }
+
+    /** The same as one call of many, of which the result is to be {@link #verifyOpened verified}; its place among them. */
+    int open(Batch batch, String path, int flags) {
+        ByteBuffer how = ByteBuffer.allocate(OPEN_HOW_BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(flags).putLong(0).putLong(RESOLVE_NO_SYMLINKS);
+        return batch.add(() -> "open " + path + " (ELOOP: it, or a directory above it, is a symbolic link now; none is followed)", Syscall.OPENAT2, AT_FDCWD, batch.string(path), batch.bytes(how.array()),
+                OPEN_HOW_BYTES);
+    }
+
+    void verifyOpened(Puppet maker, String path, long fd) {
+        if (seen.containsKey(path)) {
+            verify(path, stat(maker, fd));
+        }
+    }
+
+    /** openat2(2) refuses what open(2) ignores. */
+    private static long how(Puppet maker, int flags, int mode) {
+        int exact = (flags & Syscall.O_PATH) == 0 ? flags : flags & (Syscall.O_PATH | Syscall.O_DIRECTORY | Syscall.O_NOFOLLOW | Syscall.O_CLOEXEC);
+        boolean makes = (flags & Syscall.O_CREAT) != 0 || (flags & Syscall.O_TMPFILE) == Syscall.O_TMPFILE;
+        return maker.structure().i64(Integer.toUnsignedLong(exact)).i64(makes ? mode : 0).i64(RESOLVE_NO_SYMLINKS).put();
+    }
+
+    /** Opens, in {@code maker}, what this process has just made. */
+    static long openMade(Puppet maker, String path, int flags, Files.Stat made) {
+        long fd = maker.tryCall(Syscall.OPENAT2, AT_FDCWD, maker.string(path), how(maker, flags | Syscall.O_CLOEXEC, 0), OPEN_HOW_BYTES);
+        LinuxError.check(fd, maker.name() + ": open " + path);
+        if (!stat(maker, fd).isSame(made)) {
+            throw exchanged(path);
+        }
+        return fd;
+    }
+
+    /** The same of a directory. */
+    static long openDirectory(Puppet maker, String path, Files.Stat made) {
+        return openMade(maker, path, Syscall.O_PATH | Syscall.O_DIRECTORY, made);
     }
 
     /** What the job's {@code fd} in {@code maker} is. */
@@ -69,12 +137,31 @@ final class NamedFiles {
         return Files.stat("/proc/" + maker.hostPid() + "/fd/" + fd);
     }
 
+    /** Looks at a path, and remembers what is there. @throws LinuxError naming the path */
+    Files.Stat look(String path) {
+        return look(path, false);
+    }
+
+    /** @param link the path may be that of a symbolic link itself (O_NOFOLLOW) */
+    Files.Stat look(String path, boolean link) {
+        Files.Stat stat = stat("", path, link);
+        Files.Stat before = seen.putIfAbsent(path, stat);
+        if (before != null) {
+            verify(path, stat);
+        }
+        return stat;
+    }
+
     /**
      * @param root of the file system as the job sees it; "": as this process does
      * @throws LinuxError naming the path
      */
     Files.Stat stat(String root, String path) {
-        if (!guarded || path.equals("/")) {
+        return stat(root, path, false);
+    }
+
+    private static Files.Stat stat(String root, String path, boolean link) {
+        if (path.equals("/")) {
             return Files.stat(root + path);
         }
         try (Folder folder = folder(root, path)) {
@@ -82,7 +169,7 @@ final class NamedFiles {
             if (stat == null) {
                 throw new LinuxError("stat " + path, LinuxError.ENOENT);
             }
-            if (stat.type() == Files.Stat.LINK) {
+            if (!link && stat.type() == Files.Stat.LINK) {
                 throw link(path);
             }
             return stat;
@@ -91,9 +178,6 @@ final class NamedFiles {
 
     /** A descriptor of this process; {@code root} as with {@link #stat(String, String)}. */
     int open(String root, String path, int flags) {
-        if (!guarded) {
-            return Files.open(root + path, flags);
-        }
         try (Folder folder = folder(root, path)) {
             long fd = folder.tryOpenFile(name(path), flags | O_NOCTTY);
             if (fd == -LinuxError.ELOOP) {
@@ -115,6 +199,24 @@ final class NamedFiles {
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
+    /** It has just been put there, whatever was seen before. */
+    void stands(String path, Files.Stat what) {
+        seen.put(path, what);
+    }
+
+    /** Whether what was opened is what was seen there, or put there. @throws RestoreException it is not */
+    void verify(String path, Files.Stat now) {
+        Files.Stat then = seen.get(path);
+        if (!elsewhere && then != null && !now.isSame(then)) {
+            throw exchanged(path);
+        }
+    }
+
+    private static RestoreException exchanged(String path) {
+        return new RestoreException(RestoreException.Reason.FILE_CHANGED, path + " was exchanged for another file while the job was restarted; somebody who can write to its directory does so:"
+                + " end that, and restart again");
+    }
+
     /**
      * Whether the file of that name is the one that the job had open.
      *
@@ -124,7 +226,8 @@ final class NamedFiles {
         if (!elsewhere) {
             verified.requireSame(file.path(), now);
         }
-        boolean known = guarded && !elsewhere && file.inode() != 0 && !putBack.contains(file.path());
+        verify(file.path(), now);
+        boolean known = otherUsers && !elsewhere && file.inode() != 0 && !putBack.contains(file.path());
         if (known && (now.inode() != file.inode() || !sameDevice(now.device(), file.device()))) {
             throw new RestoreException(RestoreException.Reason.FILE_CHANGED, "file " + file.path() + ", which the job has open, is another one than at the checkpoint (inode " + now.inode()
                     + ", then " + file.inode() + "), which root does not open for a job with other users; if that is right, say where it is: --map-path OLD=NEW");
@@ -142,7 +245,7 @@ final class NamedFiles {
     }
 
     private static RestoreException link(String path) {
-        return new RestoreException(RestoreException.Reason.FILE_CHANGED, "file " + path + ", or a directory above it, is a symbolic link now, which it was not at the checkpoint; root follows"
-                + " none for a job with other users: put it back, or say where it is: --map-path OLD=NEW");
+        return new RestoreException(RestoreException.Reason.FILE_CHANGED, "file " + path + ", or a directory above it, is a symbolic link now, which it was not at the checkpoint, and none is"
+                + " followed: put it back, or say where it is: --map-path OLD=NEW");
     }
 }

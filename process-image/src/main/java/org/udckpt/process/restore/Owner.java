@@ -20,6 +20,10 @@ record Owner(int rank, int pid, String name) {
         return new RestoreException(RestoreException.Reason.UNSUPPORTED, name + ": " + what);
     }
 
+    RestoreException inUse(String what) {
+        return new RestoreException(RestoreException.Reason.IN_USE, name + ": " + what);
+    }
+
     RestoreException changed(String what) {
         return new RestoreException(RestoreException.Reason.FILE_CHANGED, name + ": " + what);
     }

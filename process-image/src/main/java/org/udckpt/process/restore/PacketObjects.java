@@ -45,10 +45,15 @@ final class PacketObjects implements AutoCloseable {
         }
     }
 
-    /** All of them, in this process. */
-    void make() {
+    /** With their addresses, and nothing else: for who makes them, and for who only asks whether they could be had. */
+    void bind() {
         netlink.forEach(socket -> named(socket, this::netlink));
         udp.forEach(socket -> named(socket, this::bound));
+    }
+
+    /** All of them, in this process. */
+    void make() {
+        bind();
         udp.forEach(socket -> named(socket, this::fill)); // when those of the job that sent are there, and before any hears one address only
         udp.forEach(socket -> named(socket, this::connect));
         udp.forEach(socket -> TcpCalls.flags(made.get(socket.id()), socket.flags()));
@@ -130,7 +135,8 @@ final class PacketObjects implements AutoCloseable {
     private void bind(PacketSocket socket, int fd, byte[] name) {
         long result = TcpCalls.bind(fd, name);
         if (result == -EADDRINUSE) {
-            throw owner(socket).failed(name(socket) + ": its port is taken, by another program or because the job still runs (ss -aunp tells); end it first");
+            throw owner(socket).inUse(name(socket) + ": its port " + (socket instanceof UdpSocket udp ? Ports.taken("udp", TcpAddress.of(udp.local()).port())
+                    : "is taken, by another program or because the job still runs; end it first"));
         }
         if (result == -EADDRNOTAVAIL) {
             throw owner(socket).unsupported(name(socket) + ": this machine does not have that address; restart where it is");

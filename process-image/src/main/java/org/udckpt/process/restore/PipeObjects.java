@@ -2,20 +2,32 @@ package org.udckpt.process.restore;
 
 import java.util.Arrays;
 import java.util.List;
-import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.names.NewName;
+import org.udckpt.process.names.NewNames;
+import org.udckpt.process.names.PlacedNames;
 
 /** Makes pipes and FIFOs with what was in them. */
 final class PipeObjects {
-    private static final int F_SETFL = 4, F_SETPIPE_SZ = 1031, MKNOD = 133, S_IFIFO = 0010000, CHUNK = 32768, ACCESS = 3;
+    private static final int F_SETFL = 4, F_SETPIPE_SZ = 1031, CHUNK = 32768, ACCESS = 3;
 
-    private PipeObjects() {}
+    private final Descriptors descriptors;
+    private final Handles handles;
+    private final NewNames names;
+    private final PlacedNames placed;
 
-    static void make(KernelObject.Pipe pipe, List<KernelObject.PipeEnd> ends, Descriptors descriptors, Handles handles) {
+    PipeObjects(Descriptors descriptors, Handles handles, NewNames names, PlacedNames placed) {
+        this.descriptors = descriptors;
+        this.handles = handles;
+        this.names = names;
+        this.placed = placed;
+    }
+
+    void make(KernelObject.Pipe pipe, List<KernelObject.PipeEnd> ends) {
         Puppet maker = ends.stream().map(end -> descriptors.maker(end.id())).filter(p -> p != null).findFirst()
                 .orElseThrow(() -> new RestoreException(RestoreException.Reason.FAILED, "pipe " + pipe.id() + " of the image has no end"));
-        long[] pair = pipe.path() == null ? anonymous(maker) : named(maker, pipe.path());
+        long[] pair = pipe.path() == null ? anonymous(maker) : named(maker, names.of(pipe.id()));
         if (pipe.capacity() > 0) {
             maker.call("set a pipe's capacity to " + pipe.capacity(), Syscall.FCNTL, pair[1], F_SETPIPE_SZ, pipe.capacity());
         }
@@ -33,21 +45,19 @@ final class PipeObjects {
         }
     }
 
-    private static long[] anonymous(Puppet maker) {
+    private long[] anonymous(Puppet maker) {
         long pair = maker.structure().i64(0).put();
         maker.call("pipe2", Syscall.PIPE2, pair, Syscall.O_CLOEXEC);
         return new long[] {maker.readInt(pair), maker.readInt(pair + 4)};
     }
 
-    /** Open both ways, so that no open of it waits for the other side (fifo(7)). One that is gone comes back, its bytes do anyway. */
-    private static long[] named(Puppet maker, String path) {
-        long opened = maker.tryCall(Syscall.OPEN, maker.string(path), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
-        if (opened == -LinuxError.ENOENT) {
-            Directories.above(maker, path);
-            maker.call("make fifo " + path, MKNOD, maker.string(path), S_IFIFO | 0600, 0);
-            opened = maker.call("open " + path, Syscall.OPEN, maker.string(path), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
-        }
-        long both = LinuxError.check(opened, maker.name() + ": open " + path);
+    /** Open both ways, so that no open of it waits for the other side (fifo(7)). It is always a new one: its bytes come with it. */
+    private long[] named(Puppet maker, NewName wanted) {
+        long both = placed.make(wanted, (path, made) -> {
+            long opened = NamedFiles.openMade(maker, path, Syscall.O_RDWR, made);
+            maker.call("chmod " + wanted.path(), Syscall.FCHMOD, opened, PlacedNames.mode(wanted, made));
+            return opened;
+        });
         return new long[] {both, both};
     }
 

@@ -7,6 +7,7 @@ import org.udckpt.process.files.PathPattern;
 import org.udckpt.process.model.InotifyWatch;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.JobName;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
@@ -41,7 +42,7 @@ public record Relocation(List<Move> moves, String directory) {
         List<KernelObject> objects = image.objects().stream().map(this::object).toList();
         List<InotifyWatch> watches = image.watches().stream().map(watch -> new InotifyWatch(watch.inotify(), watch.number(), path(watch.path()), watch.mask())).toList();
         return image.elsewhere(processes, regions, objects, watches, image.files().stream().map(this::file).toList(),
-                image.identities().stream().map(one -> one.at(path(one.path()))).toList());
+                image.identities().stream().map(one -> one.at(path(one.path()))).toList(), image.names().stream().map(this::name).toList());
     }
 
     /** Where a path is now. */
@@ -79,6 +80,14 @@ public record Relocation(List<Move> moves, String directory) {
     private KernelObject.OpenFile openFile(KernelObject.OpenFile f) {
         String path = path(f.path());
         return new KernelObject.OpenFile(f.id(), path, f.flags(), f.position(), f.size(), f.mode(), f.device(), path.equals(f.path()) ? f.inode() : 0, f.modifiedNs(), f.backing());
+    }
+
+    private JobName name(JobName name) {
+        return switch (name) {
+            case JobName.Fifo f -> new JobName.Fifo(f.object(), path(f.path()), f.mode(), f.uid(), f.gid());
+            case JobName.SocketFile s -> new JobName.SocketFile(s.object(), s.path().isEmpty() ? "" : path(s.path()), s.mode(), s.uid(), s.gid());
+            case JobName.Directory d -> new JobName.Directory(path(d.path()), d.mode(), d.uid(), d.gid(), d.own());
+        };
     }
 
     private JobFile file(JobFile file) {

@@ -12,6 +12,8 @@ public final class RestoreException extends RuntimeException {
         FORBIDDEN,
         /** There is no room for what the job has in memory or on disk. */
         NO_SPACE,
+        /** Another process uses what the job had. */
+        IN_USE,
         /** Anything else: a refused system call, a process that died. */
         FAILED
     }

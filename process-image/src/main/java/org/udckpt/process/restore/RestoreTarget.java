@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.udckpt.linux.Files;
 import org.udckpt.process.model.ProcessState;
 
 /** Where a job is restored to: the shepherd that is pid 1 of its namespaces (docs/interfaces.md), and its new agent. */
@@ -48,6 +49,11 @@ public interface RestoreTarget {
     /** Where changes of files go, in the place of the files: see {@link PrivateFiles}. Null: files are changed. */
     default PrivateFiles.Place changes() {
         return null;
+    }
+
+    /** The job's files, by path, that were put back for this restart or found to be as they were: what is at each path must be that still. */
+    default Map<String, Files.Stat> putBack() {
+        return Map.of();
     }
 
     /** Whether files are to be cut back that the job had open and that are longer now; false: all that is to be done about files is done, and others may write to them. */

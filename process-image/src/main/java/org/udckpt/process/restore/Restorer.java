@@ -22,6 +22,11 @@ import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.ThreadState;
+import org.udckpt.process.names.NameRefused;
+import org.udckpt.process.names.NamesCheck;
+import org.udckpt.process.names.NewNames;
+import org.udckpt.process.names.OwnDirectories;
+import org.udckpt.process.names.PlacedNames;
 import org.udckpt.process.restore.lazy.Support;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.TraceeGone;
@@ -50,12 +55,12 @@ public final class Restorer {
     private final NamedFiles names;
     private final VerifiedFiles verified;
 
-    private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target, Owners owners, VerifiedFiles verified, long lazyFrom) {
+    private Restorer(JobImage image, List<MemorySource> memory, RestoreTarget target, Owners owners, VerifiedFiles verified, NamedFiles names, long lazyFrom) {
         this.image = image;
         this.target = target;
         this.owners = owners;
         this.verified = verified;
-        this.names = new NamedFiles(image, target.changes() != null, verified);
+        this.names = names;
         memory.forEach(source -> (source.process() ? privateContents : sharedContents).put(source.id(), source));
         image.objects().stream().filter(SharedMemory.class::isInstance).map(SharedMemory.class::cast).forEach(m -> sharedMemories.put(m.id(), m));
         this.regions = image.regions().stream().collect(Collectors.groupingBy(Region::pid));
@@ -86,8 +91,27 @@ public final class Restorer {
      * @throws RestoreException naming the one that is not
      */
     public static void checkPrograms(JobImage image, Consumer<String> warn) {
-        FileChecks.bySizeAndTime(image, image.files().stream().map(JobFile::path).collect(Collectors.toSet()), warn);
+        new FileChecks(image, warn, named(image)).bySizeAndTime(image.files().stream().map(JobFile::path).collect(Collectors.toSet()));
         VerifiedFiles.of(image, false, warn).close();
+    }
+
+    private static NamedFiles named(JobImage image) {
+        return new NamedFiles(image, false, Map.of(), VerifiedFiles.NONE);
+    }
+
+    /**
+     * Whether what else the job has outside of itself is there, and free: files and directories, names, ports. To be asked before files are put back, also by
+     * who only wants to know; {@link #restore} asks again.
+     *
+     * @param naming {@link RestoreTarget#name}
+     * @param warn   hears of what is odd, and no hindrance
+     * @throws RestoreException naming what is not
+     * @throws NameRefused      naming what stands in the way, and whose it is
+     */
+    public static void checkSurroundings(JobImage image, Function<ProcessState, String> naming, Consumer<String> warn) {
+        new FileChecks(image, warn, named(image)).checkBefore();
+        NamesCheck.check(image);
+        Ports.check(image, new Owners(image, naming));
     }
 
     /** As {@link #restore(JobImage, List, RestoreTarget, long)}, with all memory in place before the start. */
@@ -107,14 +131,19 @@ public final class Restorer {
         Credentials.check(image, owners);
         KernelAttributes.refuseUnknown(image, owners);
         Attributes.checkLimits(image, owners);
-        FileChecks files = new FileChecks(image, target);
-        files.check();
         SharedRoom.check(image, memory);
         // The tracer's end kills what is still traced (PTRACE_O_EXITKILL).
-        try (VerifiedFiles verified = VerifiedFiles.of(image, target.changes() == null, target::warn); FileModes modes = new FileModes(image);
-                TracerThread tracer = new TracerThread("udckpt-restore")) {
-            Restorer restorer = new Restorer(image, memory, target, owners, verified, lazyFrom);
-            return tracer.call(() -> restorer.run(files));
+        try (VerifiedFiles verified = VerifiedFiles.of(image, target.changes() == null, target::warn)) {
+            NamedFiles names = new NamedFiles(image, target.changes() != null, target.putBack(), verified);
+            FileChecks files = new FileChecks(image, target::warn, names);
+            files.check();
+            if (target.changes() == null) { // else what the job that goes on has is covered, or found in use when the name is made
+                NamesCheck.check(image);
+            }
+            try (FileModes modes = new FileModes(image, names); TracerThread tracer = new TracerThread("udckpt-restore")) {
+                Restorer restorer = new Restorer(image, memory, target, owners, verified, names, lazyFrom);
+                return tracer.call(() -> restorer.run(files));
+            }
         } catch (TraceeGone gone) {
             throw new RestoreException(RestoreException.Reason.FAILED, "a process died while it was restored: " + gone.getMessage(), gone);
         }
@@ -124,6 +153,7 @@ public final class Restorer {
         boolean complete = false;
         Map<Integer, Puppet> puppets = Map.of();
         FirstInstruction start = null;
+        PlacedNames placed = null;
         try (lazy; Pages pages = new Pages(); TcpObjects tcp = new TcpObjects(image, owners); PacketObjects packets = new PacketObjects(image, owners)) {
             tcp.make();
             packets.make();
@@ -133,11 +163,13 @@ public final class Restorer {
                 target.changesMounted(PrivateFiles.seenBy(puppets.values().iterator().next()));
             }
             target.reached("processes");
-            List<Threads> threads = build(puppets, pages, tcp, packets);
+            placed = new PlacedNames(new OwnDirectories(image), target.changes() == null ? "" : PrivateFiles.seenBy(puppets.values().iterator().next()),
+                    names::stands, target::warn);
+            List<Threads> threads = build(puppets, pages, tcp, packets, placed);
             if (target.cutsFilesBack()) {
                 files.cutBack(target.changes() == null ? "" : PrivateFiles.seenBy(puppets.values().iterator().next()));
             }
-            InotifyObjects.watch(image, puppets);
+            InotifyObjects.watch(image, puppets, names);
             threads.forEach(Threads::setRegisters);
             stopStopped(puppets);
             start = new FirstInstruction(threads, target);
@@ -147,6 +179,7 @@ public final class Restorer {
             start.letGo();
             target.reached("threads");
             complete = true;
+            placed.commit();
             return new Restored(puppets.values().stream().collect(Collectors.toMap(Puppet::pid, Puppet::hostPid)), lazy.keep());
         } finally {
             if (!complete) {
@@ -154,12 +187,16 @@ public final class Restorer {
                 if (start != null) {
                     start.handedOver().forEach(Restorer::kill);
                 }
+                if (placed != null) {
+                    placed.close();
+                }
             }
             puppets.values().forEach(Puppet::close);
         }
     }
 
-    private List<Threads> build(Map<Integer, Puppet> puppets, Pages pages, TcpObjects tcp, PacketObjects packets) {
+    private List<Threads> build(Map<Integer, Puppet> puppets, Pages pages, TcpObjects tcp, PacketObjects packets, PlacedNames placed) {
+        NewNames newNames = new NewNames(image);
         byte[] model = Ptrace.xstate(puppets.values().iterator().next().hostPid());
         VectorConversion vectors = new VectorConversion(image.vectors(), VectorLayouts.here(model), model);
         Map<Integer, List<ThreadState>> threadStates = threadsForHere(puppets, vectors);
@@ -167,13 +204,13 @@ public final class Restorer {
         Map<Integer, AddressSpace> spaces = new LinkedHashMap<>();
         for (ProcessState process : image.processes()) {
             Puppet puppet = puppets.get(process.pid());
-            AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles, sharedMemories, verified);
+            AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles, sharedMemories, verified, names);
             spaces.put(process.pid(), space);
             space.clear(contents(puppet), threadStates.getOrDefault(process.pid(), List.of()));
             Attributes.permitVectors(puppet, process);
-            Attributes.enter(puppet, process); // names of sockets may be relative
+            Attributes.enter(puppet, process, names);
         }
-        SharedMemories shared = new SharedMemories(handles, names, sharedContents, pages, target.changes());
+        SharedMemories shared = new SharedMemories(handles, names, newNames, placed, sharedContents, pages, target.changes());
         Map<SharedMemory, Puppet> makers = sharedMakers(puppets, descriptors);
         makers.forEach((memory, maker) -> shared.make(maker, memory));
         for (ProcessState process : image.processes()) {
@@ -191,7 +228,7 @@ public final class Restorer {
             threads.add(new Threads(puppets.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of())));
             spaces.get(process.pid()).describe();
         }
-        descriptors.make(tcp, packets);
+        descriptors.make(tcp, packets, newNames, placed);
         target.reached("objects");
         pages.await(); // a seal would keep out what is still being copied
         lazy.serve();

@@ -6,24 +6,30 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.KernelObject.SharedMemory;
-import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.names.NewName;
+import org.udckpt.process.names.NewNames;
+import org.udckpt.process.names.PlacedNames;
 
 /** Makes the shared segments and files whose contents are in the image, and fills them. */
 final class SharedMemories {
-    private static final int UNLINK = 87, FCHMOD = 91, SHMID_DS_BYTES = 112;
+    private static final int FCHMOD = 91, SHMID_DS_BYTES = 112;
 
     private final Handles handles;
-    private final NamedFiles names;
+    private final NamedFiles files;
+    private final NewNames names;
+    private final PlacedNames placed;
     private final Map<Long, MemorySource> sources;
     private final Pages pages;
     private final PrivateFiles.Place changes;
 
     /** @param changes {@link RestoreTarget#changes} */
-    SharedMemories(Handles handles, NamedFiles names, Map<Long, MemorySource> sources, Pages pages, PrivateFiles.Place changes) {
+    SharedMemories(Handles handles, NamedFiles files, NewNames names, PlacedNames placed, Map<Long, MemorySource> sources, Pages pages, PrivateFiles.Place changes) {
         this.changes = changes;
         this.handles = handles;
+        this.files = files;
         this.names = names;
+        this.placed = placed;
         this.sources = sources;
         this.pages = pages;
     }
@@ -36,24 +42,27 @@ final class SharedMemories {
             case MEMFD -> fill(maker, memory, anonymous(maker, memory.path().replaceFirst("^/?memfd:", ""), 2 /* MFD_ALLOW_SEALING */));
             case DELETED_FILE -> fill(maker, memory, deletedFile(maker, memory));
             case NAMED_FILE -> fill(maker, memory, namedFile(maker, memory));
-            case DISK_FILE -> handles.add(maker, memory.id(), namedFile(maker, memory)); // its content was put back before (Rollback)
+            case DISK_FILE -> handles.add(maker, memory.id(), diskFile(maker, memory));
         }
     }
 
-    /** The file that is there, or a new one with its old mode, whatever the umask here is. */
+    /** Always a new one, in the place of what the former life has left: nobody has it open, and nothing of somebody else's is written to. */
     private long namedFile(Puppet maker, SharedMemory memory) {
-        int flags = Syscall.O_RDWR | Syscall.O_CLOEXEC;
-        long fd = names.tryOpen(maker, memory.path(), flags, 0);
-        if (fd != -LinuxError.ENOENT) {
-            return LinuxError.check(fd, maker.name() + ": open " + memory.path());
-        }
-        Directories.above(maker, memory.path());
-        fd = LinuxError.check(names.tryOpen(maker, memory.path(), flags | Syscall.O_CREAT | Syscall.O_EXCL, 0600), maker.name() + ": make " + memory.path());
+        NewName wanted = names.of(memory.id());
+        long fd = placed.make(wanted, (path, made) -> {
+            long opened = NamedFiles.openMade(maker, path, Syscall.O_RDWR, made);
+            maker.call("chmod " + memory.path(), FCHMOD, opened, PlacedNames.mode(wanted, made));
+            return opened;
+        });
         remember(maker, memory);
-        if (isAnothers(memory)) {
-            maker.call("give " + memory.path() + " to user " + memory.uid(), Syscall.FCHOWN, fd, memory.uid(), memory.gid());
-        }
-        maker.call("chmod " + memory.path(), FCHMOD, fd, memory.mode() & 07777);
+        return fd;
+    }
+
+    /** Its content was put back before (Rollback). */
+    private long diskFile(Puppet maker, SharedMemory memory) {
+        long fd = files.tryOpen(maker, memory.path(), Syscall.O_RDWR | Syscall.O_CLOEXEC, 0);
+        LinuxError.check(fd, maker.name() + ": open " + memory.path());
+        files.verify(memory.path(), NamedFiles.stat(maker, fd));
         return fd;
     }
 
@@ -64,7 +73,6 @@ final class SharedMemories {
         try {
             PrivateFiles.made(changes, memory);
         } catch (IOException e) {
-            maker.tryCall(UNLINK, maker.string(memory.path()));
             throw maker.failed("that " + memory.path() + " has to be removed again could not be noted: " + e.getMessage());
         }
     }
@@ -79,37 +87,24 @@ final class SharedMemories {
         return maker.call("memfd_create " + name, Syscall.MEMFD_CREATE, maker.string(name), flags | 1 /* MFD_CLOEXEC */);
     }
 
-    /** Made under its old name and unlinked again, so that /proc shows what it showed; beside it, if the name is in use. */
+    /** Made beside its old name, which somebody else may have now, and removed again: so it is in the same file system. */
     private long deletedFile(Puppet maker, SharedMemory memory) {
         if (memory.path().equals(AddressSpace.HUGE_PAGES)) {
             throw maker.unsupported("shared memory in huge pages (MAP_SHARED | MAP_HUGETLB); use transparent huge pages (madvise MADV_HUGEPAGE) there");
         }
-        int flags = Syscall.O_RDWR | Syscall.O_CREAT | Syscall.O_EXCL | Syscall.O_CLOEXEC;
         String path = memory.path();
         int slash = path.lastIndexOf('/');
         if (path.substring(slash + 1).matches("#[0-9]+")) { // never had a name: linkat(2) may still give it one
-            long nameless = names.tryOpen(maker, path.substring(0, slash + 1), Syscall.O_RDWR | Syscall.O_TMPFILE | Syscall.O_CLOEXEC, memory.mode() & 07777);
+            long nameless = files.tryOpen(maker, path.substring(0, slash + 1), Syscall.O_RDWR | Syscall.O_TMPFILE | Syscall.O_CLOEXEC, memory.mode() & 07777);
             if (nameless >= 0) {
                 return nameless;
             }
         }
-        long fd = names.tryOpen(maker, path, flags, memory.mode() & 07777);
-        if (fd == -LinuxError.EEXIST) {
-            path = memory.path() + ".udckpt-" + maker.hostPid() + "-" + memory.id();
-            fd = names.tryOpen(maker, path, flags, memory.mode() & 07777);
-        }
-        if (fd < 0) {
-            throw maker.changed("cannot make the deleted file " + memory.path() + " again: " + LinuxError.name((int) -fd) + "; its directory must be there and writable");
-        }
-        maker.call("unlink " + path, UNLINK, maker.string(path));
-        return fd;
+        return placed.makeNameless(path, (where, made) -> NamedFiles.openMade(maker, where, Syscall.O_RDWR, made));
     }
 
     private void fill(Puppet maker, SharedMemory memory, long opened) {
         long fd = handles.add(maker, memory.id(), opened);
-        if (memory.kind() == MemoryKind.NAMED_FILE) { // what was written after the checkpoint goes away
-            maker.call("truncate " + memory.path(), Syscall.FTRUNCATE, fd, 0);
-        }
         maker.call("set the size of " + memory.path(), Syscall.FTRUNCATE, fd, memory.size());
         MemorySource source = sources.get(memory.id());
         if (source == null) {

@@ -6,8 +6,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.udckpt.linux.Files;
-import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.KernelObject.AgentConnection;
 import org.udckpt.process.model.KernelObject.SocketState;
@@ -21,8 +19,10 @@ final class SocketObjects {
     private final Map<Long, UnixSocket> sockets = new HashMap<>();
     private final Descriptors descriptors;
     private final Handles handles;
+    private final SocketNames names;
 
-    SocketObjects(List<UnixSocket> sockets, Descriptors descriptors, Handles handles) {
+    SocketObjects(List<UnixSocket> sockets, Descriptors descriptors, Handles handles, SocketNames names) {
+        this.names = names;
         sockets.forEach(socket -> this.sockets.put(socket.id(), socket));
         this.descriptors = descriptors;
         this.handles = handles;
@@ -80,7 +80,7 @@ final class SocketObjects {
         Puppet maker = maker(socket);
         long fd = handles.add(maker, socket.id(), maker.call("socket", Syscall.SOCKET, AF_UNIX, socket.type() | Syscall.O_CLOEXEC, 0));
         if (socket.name().length > 0) {
-            bind(maker, socket, fd);
+            names.bind(maker, socket, fd);
         }
         if (socket.state() == SocketState.LISTENING) {
             maker.call("listen", Syscall.LISTEN, fd, socket.backlog());
@@ -115,10 +115,10 @@ final class SocketObjects {
         }
         long[] pair = pair(maker, socket);
         if (socket.name().length > 0) {
-            bind(maker, socket, pair[0]);
+            names.bind(maker, socket, pair[0]);
         }
         if (peer != null && peer.name().length > 0) {
-            bind(maker, peer, pair[1]);
+            names.bind(maker, peer, pair[1]);
         }
         return pair;
     }
@@ -135,9 +135,9 @@ final class SocketObjects {
         }
         long connected = maker.call("socket", Syscall.SOCKET, AF_UNIX, listener.type() | Syscall.O_CLOEXEC, 0);
         if (client != null && client.name().length > 0) {
-            bind(maker, client, connected);
+            names.bind(maker, client, connected);
         }
-        maker.call("connect", Syscall.CONNECT, connected, address(maker, listener.name()), length(listener.name()));
+        names.connect(maker, "connect", connected, listener);
         long accepted = maker.call("accept", ACCEPT4, handles.in(maker, listener.id()), 0, 0, Syscall.O_CLOEXEC);
         return new long[] {accepted, connected};
     }
@@ -148,40 +148,13 @@ final class SocketObjects {
         return new long[] {maker.readInt(pair), maker.readInt(pair + 4)};
     }
 
-    /** sockaddr_un; its length in the call tells where an abstract name ends. */
-    private static long address(Puppet maker, byte[] name) {
-        return maker.structure().i16(AF_UNIX).raw(name).i16(0).put();
-    }
-
-    private static int length(byte[] name) {
-        return 2 + name.length + (name[0] == 0 ? 0 : 1);
-    }
-
-    private static void bind(Puppet maker, UnixSocket socket, long fd) {
-        byte[] name = socket.name();
-        String shown = new String(name, StandardCharsets.UTF_8).replace('\0', '@');
-        long result = maker.tryCall(Syscall.BIND, fd, address(maker, name), length(name));
-        if (result == -98 /* EADDRINUSE */ && name[0] != 0 && leftBehind(maker, shown)) {
-            maker.call("unlink " + shown, 87 /* unlink */, maker.string(shown));
-            result = maker.tryCall(Syscall.BIND, fd, address(maker, name), length(name));
-        }
-        if (result < 0) {
-            throw maker.failed("bind a unix socket to " + shown + ": " + LinuxError.name((int) -result));
-        }
-    }
-
-    /** A socket of that name, which the killed job has left there. A relative name is looked up where the process is. */
-    private static boolean leftBehind(Puppet maker, String path) {
-        return Files.stat(path.startsWith("/") ? path : "/proc/" + maker.hostPid() + "/cwd/" + path).type() == Files.Stat.SOCKET;
-    }
-
     private void connectByName(UnixSocket socket) {
         UnixSocket peer = sockets.get(socket.peer());
         Puppet maker = maker(socket);
         if (peer.name().length == 0) {
             throw maker.unsupported("a datagram socket is connected to one that has no name");
         }
-        maker.call("connect a datagram socket", Syscall.CONNECT, handles.in(maker, socket.id()), address(maker, peer.name()), length(peer.name()));
+        names.connect(maker, "connect a datagram socket", handles.in(maker, socket.id()), peer);
     }
 
     /** Datagrams that wait at a socket without a peer of its own come again from a nameless one. */
@@ -190,7 +163,7 @@ final class SocketObjects {
             throw maker.unsupported("unread bytes in a unix socket without a peer");
         }
         long feeder = maker.call("socket", Syscall.SOCKET, AF_UNIX, socket.type() | Syscall.O_CLOEXEC, 0);
-        maker.call("connect", Syscall.CONNECT, feeder, address(maker, socket.name()), length(socket.name()));
+        names.connect(maker, "connect", feeder, socket);
         fill(maker, socket, fd, feeder);
         maker.call("close", Syscall.CLOSE, feeder);
     }
@@ -255,7 +228,7 @@ final class SocketObjects {
             throw maker.unsupported("the path of the agent's socket is longer than 107 bytes: " + path);
         }
         long fd = maker.call("socket", Syscall.SOCKET, AF_UNIX, SOCK_STREAM | Syscall.O_CLOEXEC, 0);
-        maker.call("connect to the agent at " + path, Syscall.CONNECT, fd, address(maker, name), length(name));
+        maker.call("connect to the agent at " + path, Syscall.CONNECT, fd, SocketNames.address(maker, name), SocketNames.length(name));
         if ((agent.flags() & Syscall.O_NONBLOCK) != 0) {
             maker.call("set O_NONBLOCK", Syscall.FCNTL, fd, F_SETFL, Syscall.O_NONBLOCK);
         }

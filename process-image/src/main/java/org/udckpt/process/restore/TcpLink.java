@@ -1,11 +1,13 @@
 package org.udckpt.process.restore;
 
+import java.util.List;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.TcpAddress;
 import org.udckpt.linux.TcpCalls;
 import org.udckpt.linux.TcpTable;
 import org.udckpt.process.model.TcpSocket;
+import org.udckpt.process.names.Holders;
 
 /**
  * Connects two sockets of this process between given addresses and ports. What the killed job has left of the same
@@ -113,7 +115,7 @@ final class TcpLink {
             throw owner.unsupported(what + "this machine does not have that address; restart where it is, or let the job talk over 127.0.0.1");
         }
         if (result == -EADDRINUSE && !TcpTable.of("self").leaving(local.port())) {
-            throw owner.failed(what + "port " + local.port() + " is taken, by another program or because the job still runs (ss -tanp tells); end it first");
+            throw owner.inUse(what + "port " + local.port() + " " + Ports.taken("tcp", local.port()));
         }
         if (result != -EADDRINUSE) {
             throw owner.failed(what + LinuxError.name((int) -result));
@@ -133,15 +135,19 @@ final class TcpLink {
         return true;
     }
 
-    /** The same connection exists, and a process has it. */
-    private void refuseLiving(TcpSocket model) {
+    /** The same connection exists, and a process has it. An end that has none is none. */
+    void refuseLiving(TcpSocket model) {
+        if (model.remote().length == 0) {
+            return;
+        }
         TcpAddress local = TcpAddress.of(model.local());
         TcpAddress remote = TcpAddress.of(model.remote());
         TcpTable table = TcpTable.of("self");
         TcpTable.Entry here = table.find(local, remote);
         TcpTable.Entry there = table.find(remote, local);
         if (here != null && here.inode() != 0 || there != null && there.inode() != 0) {
-            throw owner.failed("connect " + named(model) + " again: that connection exists, so the job, or a part of it, still runs (ss -tanp tells); end it first");
+            long inode = here != null && here.inode() != 0 ? here.inode() : there.inode();
+            throw owner.inUse("connect " + named(model) + " again: that connection exists, so the job, or a part of it, still runs: " + Holders.ofSockets(List.of(inode)) + " has it; end it first");
         }
     }
 

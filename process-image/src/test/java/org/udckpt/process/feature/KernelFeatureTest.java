@@ -117,7 +117,7 @@ class KernelFeatureTest {
     }
 
     /** Copies of the class directories: the repository itself may be closed to other users. */
-    private static String classPath(Path directory) throws IOException {
+    static String classPath(Path directory) throws IOException {
         List<String> copies = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
             if (entry.contains("udckpt") || Files.isDirectory(Path.of(entry))) {

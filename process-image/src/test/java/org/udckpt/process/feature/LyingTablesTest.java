@@ -21,6 +21,8 @@ import org.udckpt.process.check.BrokenTable;
 import org.udckpt.process.check.ImageCheck;
 import org.udckpt.process.files.FilesChanged;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.UntrustedPath;
+import org.udckpt.process.names.NameRefused;
 import org.udckpt.process.restore.RestoreException;
 import org.udckpt.process.trace.TraceeGone;
 
@@ -126,7 +128,7 @@ class LyingTablesTest {
             assertTrue(restored.get(LONG.toSeconds(), TimeUnit.SECONDS) > 0, survivor.lie().lie());
         } catch (ExecutionException refused) {
             assertTrue(switch (refused.getCause()) {
-                case RestoreException _, TraceeGone _, LinuxError _, FilesChanged _ -> true;
+                case RestoreException _, NameRefused _, UntrustedPath _, TraceeGone _, LinuxError _, FilesChanged _ -> true;
                 default -> false;
             }, () -> survivor.lie().lie() + ": " + refused.getCause());
             assertFalse(String.valueOf(refused.getCause().getMessage()).isBlank(), survivor.lie().lie());

@@ -75,7 +75,7 @@ final class SavedFiles {
 
     JobImage image() throws Exception {
         return new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), null, null)
-                .elsewhere(List.of(), List.of(), List.of(), List.of(), rows, List.of());
+                .elsewhere(List.of(), List.of(), List.of(), List.of(), rows, List.of(), List.of());
     }
 
     List<MemorySource> contents() throws Exception {

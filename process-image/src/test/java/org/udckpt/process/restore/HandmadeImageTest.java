@@ -244,7 +244,7 @@ class HandmadeImageTest {
         long[] limits = new long[32];
         java.util.Arrays.fill(limits, -1);
         limits[14] = limits[15] = 1024; // open files may not be infinite
-        return new ProcessState(pid, parent, PARENT, PARENT, 0, "/bin/true", "/", 022, "handmade", new byte[16], map, new byte[65 * 32], new byte[0],
+        return new ProcessState(pid, parent, PARENT, PARENT, 0, "/usr/bin/true", "/", 022, "handmade", new byte[16], map, new byte[65 * 32], new byte[0],
                 new long[6], new long[0], 0, 0, true, false, false, new int[0], new long[0], false, 50_000, false, vdsoBuild, 0, 0, 0);
     }
 

@@ -4,11 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,7 +45,7 @@ class NamedFilesTest {
         List<Privileges> privileges = otherUsers ? List.of(new Privileges.Credentials(PID, PID, ids, ids, new int[0], 0, 0, 0, 0, 0, 0)) : List.of();
         JobImage image = new JobImage(List.of(), List.of(), List.of(), List.of(), List.of(opened), List.of(), List.of(), null, null, List.of(), List.of(), List.of(), List.of(), List.of(),
                 saved, privileges, List.of());
-        return new FileChecks(image, new NoTarget());
+        return new FileChecks(image, _ -> fail("nothing is odd"), new NamedFiles(image, false, Map.of(), VerifiedFiles.NONE));
     }
 
     private void refused(FileChecks checks, String message) throws IOException {
@@ -94,55 +96,23 @@ class NamedFilesTest {
         assertEquals("then", Files.readString(log));
     }
 
-    /** All that the job can reach, who restores it could reach as well. */
+    /** Nor for a job of one user: another one may be able to write to a directory above, and would lead root elsewhere. */
     @Test
-    void aJobOfOneUserMayHaveMovedItsFiles() throws IOException {
-        Files.move(log, directory.resolve("moved"));
-        Files.createSymbolicLink(log, directory.resolve("moved"));
-        checks(false, List.of()).cutBack("");
-        assertEquals("then", Files.readString(directory.resolve("moved")));
+    void noLinkIsFollowedForAJobOfOneUser() throws IOException {
+        Files.delete(log);
+        Files.createSymbolicLink(log, victim);
+        refused(checks(false, List.of()), "is a symbolic link now");
     }
 
-    /** Nothing is made, so nothing is asked of it. */
-    private record NoTarget() implements RestoreTarget {
-        @Override
-        public void clock(long offsetNs) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public int stub(int pid) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public int pmi(int rank, byte[] queued) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void taken(int descriptor) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public int lazy() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void go() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void warn(String what) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public Path agentSocket() {
-            throw new UnsupportedOperationException();
-        }
+    /** Between the look and the use. */
+    @Test
+    void anExchangedFileIsRefused() throws IOException {
+        FileChecks checks = checks(false, List.of());
+        checks.check();
+        Files.move(log, directory.resolve("then"));
+        Files.writeString(log, "another one that is longer");
+        RestoreException refused = assertThrows(RestoreException.class, () -> checks.cutBack(""));
+        assertTrue(refused.getMessage().contains(log.toString()) && refused.getMessage().contains("was exchanged"), refused.getMessage());
+        assertEquals("another one that is longer", Files.readString(log));
     }
 }

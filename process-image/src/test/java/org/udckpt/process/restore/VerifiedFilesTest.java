@@ -325,7 +325,7 @@ class VerifiedFilesTest {
     void whatIsInTheImageIsKnownByItsPlace() throws IOException {
         JobFile saved = new JobFile.RegularFile(1, file.toString(), 16, 0644, 0, 0, 0, 0, 0, 0, JobFile.Cut.COPIED);
         JobImage plain = image(MAPPED);
-        JobImage image = identified(plain.elsewhere(plain.processes(), plain.regions(), plain.objects(), plain.watches(), List.of(saved), List.of()));
+        JobImage image = identified(plain.elsewhere(plain.processes(), plain.regions(), plain.objects(), plain.watches(), List.of(saved), List.of(), List.of()));
         assertEquals(null, row(image).digest());
         Files.delete(file);
         write(file, "the code that was put back");

@@ -1,0 +1,98 @@
+package org.udckpt.process.capture;
+
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Syscall;
+import org.udckpt.linux.UnixDiag;
+import org.udckpt.process.model.JobName.SocketFile;
+
+/**
+ * Where the name of a bound unix socket stands. What the program said to bind(2) does not tell it: it may have been relative to a directory that the
+ * program has left, or behind a symbolic link, and the name may have been moved or removed since.
+ */
+final class BoundFile {
+    /** Gives a descriptor of the file of a bound socket (linux/un.h); needs CAP_NET_ADMIN over the network namespace. */
+    private static final int SIOCUNIXFILE = 0x89e0;
+    private static final int MOST_NAMES = 10_000;
+    private static final String DELETED = " (deleted)";
+
+    private BoundFile() {}
+
+    /** Asks the kernel. Null: this user may not. */
+    static SocketFile ask(int socket, long id) {
+        long file = Syscall.call(Syscall.IOCTL, socket, SIOCUNIXFILE, 0);
+        if (file == -LinuxError.EPERM || file == -LinuxError.ENOTTY || file == -LinuxError.EINVAL) {
+            return null;
+        }
+        LinuxError.check(file, "file of a bound unix socket");
+        try {
+            return at((int) file, id);
+        } finally {
+            Files.close((int) file);
+        }
+    }
+
+    private static SocketFile at(int file, long id) {
+        String path = Files.readLink("/proc/self/fd/" + file);
+        Files.Stat stat = Files.stat(file);
+        boolean gone = stat.links() == 0 || path.endsWith(DELETED);
+        return new SocketFile(id, gone ? "" : path, stat.mode() & 07777, stat.uid(), stat.gid());
+    }
+
+    /**
+     * Looks for the file by its inode.
+     *
+     * @param root        /proc/PID/root of the process that has the socket
+     * @param directories to which a relative name may be relative
+     * @return null: it is nowhere there
+     */
+    static SocketFile find(UnixDiag.Info socket, long id, String root, Set<String> directories) {
+        String name = new String(socket.name(), StandardCharsets.UTF_8);
+        Set<String> places = new LinkedHashSet<>();
+        if (name.startsWith("/")) {
+            places.add(name);
+        } else {
+            directories.forEach(directory -> places.add((directory.equals("/") ? "/" : directory + "/") + name));
+        }
+        for (String place : places) {
+            SocketFile found = look(socket, id, root + place);
+            if (found != null) {
+                return found;
+            }
+        }
+        for (String place : places) { // bound under one name and moved to another one, as who wants it to appear complete does
+            SocketFile found = lookBeside(socket, id, root + place.substring(0, place.lastIndexOf('/') + 1));
+            if (found != null) {
+                return found;
+            }
+        }
+        return null;
+    }
+
+    private static SocketFile look(UnixDiag.Info socket, long id, String path) {
+        long file = Files.tryOpen(path, Syscall.O_PATH | Syscall.O_NOFOLLOW);
+        if (file < 0) {
+            return null;
+        }
+        try {
+            return socket.hasInodeOf(Files.stat((int) file)) ? at((int) file, id) : null;
+        } finally {
+            Files.close((int) file);
+        }
+    }
+
+    private static SocketFile lookBeside(UnixDiag.Info socket, long id, String directory) {
+        String[] names = new File(directory).list(); // null: it is not there, or cannot be read
+        for (int i = 0; names != null && i < Math.min(names.length, MOST_NAMES); i++) {
+            SocketFile found = look(socket, id, directory + names[i]);
+            if (found != null) {
+                return found;
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,283 @@
+package org.udckpt.process.names;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
+
+/**
+ * Makes the names of a job again, each in one step and with its owner. What the former life has left is put aside first. Closing without a commit takes
+ * all back.
+ */
+public final class PlacedNames implements AutoCloseable {
+    private static final String NEW = "new", OLD = "old";
+    private static final int GROUP = 070;
+    /** Where a name is made that stands nowhere any more. */
+    private static final List<String> ANYWHERE = List.of("/tmp", "/dev/shm", "/var/tmp");
+
+    /** One name that stands. @param staging with what stood there before; null: nothing did */
+    private record Placed(Folder folder, String name, Files.Stat made, Staging staging) {}
+
+    private record Directory(Folder parent, String name) {}
+
+    private final String root;
+    private final OwnDirectories directories;
+    private final OpenFiles open = new OpenFiles();
+    private final Standing standing;
+    private final Consumer<String> warn;
+    private final List<Placed> placed = new ArrayList<>();
+    private final List<Directory> made = new ArrayList<>();
+    private final Set<String> paths = new HashSet<>();
+    private boolean committed;
+
+    /** Hears of each name that stands. */
+    public interface Standing {
+        void stands(String path, Files.Stat what);
+    }
+
+    /**
+     * @param standing hears of each name that is made
+     * @param root /proc/PID/root of a process that sees the names where they are to stand; "": as this one does
+     * @param warn hears of what could not be as it was, and is no hindrance
+     */
+    public PlacedNames(OwnDirectories directories, String root, Standing standing, Consumer<String> warn) {
+        this.standing = standing;
+        this.directories = directories;
+        this.root = root;
+        this.warn = warn;
+    }
+
+    /** Opens what was made, in the process that is to have it. */
+    public interface Opener {
+        /** @param path where it is as long as nobody else can reach it. @param made what must be there. A descriptor of that process */
+        long open(String path, Files.Stat made);
+    }
+
+    /** Makes a FIFO or an empty file; it comes to its place when it is open, and has the mode that the opener gives it ({@link #mode}). */
+    public long make(NewName wanted, Opener opener) {
+        try (Stage stage = stage(wanted)) {
+            Folder own = stage.folder();
+            switch (wanted.kind()) {
+                case SHARED_MEMORY -> Files.close(own.create(NEW, Syscall.O_RDWR));
+                case FIFO -> own.makeFifo(NEW);
+                case SOCKET -> throw new IllegalArgumentException("a socket is bound by the process that has it: " + wanted);
+            }
+            give(own, NEW, wanted);
+            long fd = opener.open(own.below(NEW), own.stat(NEW));
+            stage.place(own, NEW);
+            return fd;
+        }
+    }
+
+    /**
+     * Makes an empty file that has lost its name, in the directory where that was, or where the nearest one above it is. /proc shows it by that name, if it is free.
+     *
+     * @param path of its name
+     */
+    public long makeNameless(String path, Opener opener) {
+        String name = path.substring(path.lastIndexOf('/') + 1);
+        String directory = path.substring(0, Math.max(1, path.lastIndexOf('/')));
+        try (Folder nearest = directories.nearest(root, directory, path); Staging staging = Staging.in(nearest)) {
+            Folder own = staging.folder();
+            Files.close(own.create(name, Syscall.O_RDWR));
+            Files.Stat made = own.stat(name);
+            long fd = opener.open(own.below(name), made);
+            if (nearest.path().equals(directory) && own.move(name, nearest, name)) {
+                Files.Stat moved = nearest.stat(name);
+                if (moved != null && moved.isSame(made)) {
+                    nearest.unlink(name);
+                }
+            }
+            return fd;
+        }
+    }
+
+    /** Whether this restart has made a name there: a second socket of that name, as accept(2) gives one, has none of its own. */
+    public boolean has(String path) {
+        return paths.contains(path);
+    }
+
+    /** Where a name is prepared. @param wanted null: it is not to stand anywhere */
+    public Stage stage(NewName wanted) {
+        Folder folder = wanted == null ? anywhere() : directories.open(root, wanted.directory(), wanted.shown(), this::remember);
+        try {
+            return new Stage(wanted, folder, wanted == null ? null : Occupant.check(folder, wanted, open));
+        } catch (RuntimeException | Error e) {
+            folder.close();
+            throw e;
+        }
+    }
+
+    private Folder anywhere() {
+        for (String path : ANYWHERE) {
+            try {
+                Folder folder = Folder.open(root, path);
+                if (Syscall.call(269 /* faccessat */, folder.descriptor(), Scratch.string("."), 2 /* W_OK */) == 0) {
+                    return folder;
+                }
+                folder.close();
+            } catch (LinuxError notThere) {
+                if (notThere.errno() != LinuxError.ENOENT && notThere.errno() != LinuxError.ELOOP) {
+                    throw notThere;
+                }
+            }
+        }
+        throw new NameRefused(NameRefused.Reason.NO_DIRECTORY, "a unix socket of which the name was removed needs a directory to be bound in: none of " + ANYWHERE + " can be written");
+    }
+
+    private void remember(Folder parent, String name) {
+        made.add(new Directory(Folder.open(root, parent.path()), name));
+    }
+
+    /** Gives what was made its owner and group, as far as this user can. */
+    public void give(Folder folder, String name, NewName wanted) {
+        if (User.id() == 0) {
+            folder.owner(name, wanted.owner(), wanted.gid());
+        } else if (wanted.gid() >= 0 && wanted.gid() != folder.stat(name).gid()) {
+            try {
+                folder.owner(name, -1, wanted.gid());
+            } catch (LinuxError e) {
+                if (e.errno() != LinuxError.EPERM) {
+                    throw e;
+                }
+                warn.accept(wanted.shown() + " belonged to group " + wanted.gid() + ", which this user cannot give it: no group may use it now");
+            }
+        }
+    }
+
+    /** Its mode, without rights for a group that it did not have. @param now after {@link #give} */
+    public static int mode(NewName wanted, Files.Stat now) {
+        return wanted.gid() < 0 || wanted.gid() == now.gid() ? wanted.mode() : wanted.mode() & ~GROUP;
+    }
+
+    /** A private directory in which one name is prepared; closing removes it. */
+    public final class Stage implements AutoCloseable {
+        private final NewName wanted;
+        private final Folder target;
+        private final Files.Stat old;
+        private final Staging staging;
+        private boolean keeps;
+
+        private Stage(NewName wanted, Folder target, Files.Stat old) {
+            this.wanted = wanted;
+            this.target = target;
+            this.old = old;
+            this.staging = Staging.in(target);
+        }
+
+        public Folder folder() {
+            return staging.folder();
+        }
+
+        /** Puts {@code name} of {@code from}, a directory in here, where it is to stand. */
+        public Files.Stat place(Folder from, String name) {
+            Files.Stat node = from.stat(name);
+            if (old != null) {
+                putAside();
+            }
+            if (!from.move(name, target, wanted.name())) {
+                putBack(staging, target, wanted.name());
+                throw new NameRefused(NameRefused.Reason.ANOTHERS, wanted.shown() + " was made a moment ago by another program; end it, and remove it");
+            }
+            keeps = true;
+            placed.add(new Placed(target, wanted.name(), node, old == null ? null : staging));
+            paths.add(wanted.path());
+            standing.stands(wanted.path(), node);
+            return node;
+        }
+
+        private void putAside() {
+            if (target.move(wanted.name(), staging.folder(), OLD) && !staging.folder().stat(OLD).isSame(old)) {
+                putBack(staging, target, wanted.name());
+                throw new NameRefused(NameRefused.Reason.ANOTHERS, wanted.shown() + " was exchanged a moment ago by another program; end it, and remove it");
+            }
+        }
+
+        @Override
+        public void close() {
+            if (keeps && old != null) {
+                return; // with what stood there before, until the commit
+            }
+            staging.close();
+            if (!keeps) {
+                target.close();
+            }
+        }
+    }
+
+    private static void putBack(Staging staging, Folder target, String name) {
+        if (staging.folder().stat(OLD) != null && !staging.folder().move(OLD, target, name)) {
+            throw new NameRefused(NameRefused.Reason.ANOTHERS, target.below(name) + " was made anew by another program; what it was before the restart has been removed");
+        }
+    }
+
+    /** The job runs: what its former life has left goes away. */
+    public void commit() {
+        committed = true;
+        close();
+    }
+
+    @Override
+    public void close() {
+        RuntimeException first = null;
+        for (Placed one : placed.reversed()) {
+            first = attempt(() -> release(one), first);
+        }
+        placed.clear();
+        for (Directory directory : made.reversed()) {
+            first = attempt(() -> release(directory), first);
+        }
+        made.clear();
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    private void release(Placed one) {
+        try (Folder folder = one.folder) {
+            Files.Stat now = folder.stat(one.name);
+            if (!committed && now != null && now.isSame(one.made)) {
+                folder.unlink(one.name);
+            }
+            if (one.staging != null) {
+                try (Staging staging = one.staging) {
+                    if (!committed) {
+                        putBack(staging, folder, one.name);
+                    }
+                }
+            }
+        }
+    }
+
+    private void release(Directory directory) {
+        try (Folder parent = directory.parent) {
+            if (committed) {
+                try (Folder folder = parent.sub(directory.name)) {
+                    directories.narrow(folder);
+                }
+            } else {
+                parent.removeDirectory(directory.name);
+            }
+        } catch (LinuxError e) {
+            if (e.errno() != LinuxError.ENOENT && e.errno() != 39 /* ENOTEMPTY: another program uses it already */) {
+                throw e;
+            }
+        }
+    }
+
+    private static RuntimeException attempt(Runnable action, RuntimeException first) {
+        try {
+            action.run();
+            return first;
+        } catch (RuntimeException e) {
+            return first == null ? e : first;
+        }
+    }
+}
