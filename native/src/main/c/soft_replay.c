@@ -2,12 +2,13 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-enum { BITS = 64, WORDS = 4, SEEN = BITS * WORDS, FIRST_ROOM = 16 };
+/* A thread that is interrupted between taking a counter and sending may find others of its process far ahead. */
+enum { BITS = 64, WORDS = 32, SEEN = BITS * (WORDS - 1), FIRST_ROOM = 16 };
 
 struct entry {
     uint64_t source; /* 0: free */
     uint64_t latest;
-    uint64_t seen[WORDS]; /* bit n, counted from `latest` back */
+    uint64_t seen[WORDS]; /* a bit for each counter, at its place modulo all bits (RFC 6479) */
 };
 
 /* Open addressing, at most three quarters full. Sources are members of the job: there are no more of them than it has queue pairs. */
@@ -59,15 +60,13 @@ __attribute__((cold, noinline)) static struct entry *add(struct soft_replay **re
     return entry;
 }
 
-/* The bits move up by how far the latest has moved. */
-static void advance(struct entry *entry, uint64_t by)
+/* What is behind the window now makes room. */
+static inline void advance(struct entry *entry, uint64_t counter)
 {
-    for (int i = WORDS - 1; i >= 0; i--) {
-        uint64_t words = by / BITS, bits = by % BITS;
-        uint64_t whole = (uint64_t) i >= words ? entry->seen[i - (int) words] : 0;
-        uint64_t below = bits && (uint64_t) i > words ? entry->seen[i - (int) words - 1] >> (BITS - bits) : 0;
-        entry->seen[i] = whole << bits | below;
-    }
+    uint64_t from = entry->latest / BITS, words = counter / BITS - from;
+    for (uint64_t i = 1; i <= words && i <= WORDS; i++)
+        entry->seen[(from + i) % WORDS] = 0;
+    entry->latest = counter;
 }
 
 bool soft_replay_is_new(struct soft_replay **replay, uint64_t source, uint64_t counter)
@@ -79,25 +78,14 @@ bool soft_replay_is_new(struct soft_replay **replay, uint64_t source, uint64_t c
             return false;
         entry->latest = counter;
     }
-    if (__builtin_expect(counter > entry->latest, 1)) {
-        uint64_t by = counter - entry->latest;
-        if (by == 1 && WORDS == 4) { /* the usual case, in few instructions */
-            entry->seen[3] = entry->seen[3] << 1 | entry->seen[2] >> 63;
-            entry->seen[2] = entry->seen[2] << 1 | entry->seen[1] >> 63;
-            entry->seen[1] = entry->seen[1] << 1 | entry->seen[0] >> 63;
-            entry->seen[0] = entry->seen[0] << 1 | 1;
-        } else {
-            advance(entry, by < SEEN ? by : SEEN);
-            entry->seen[0] |= 1;
-        }
-        entry->latest = counter;
-        return true;
-    }
-    uint64_t behind = entry->latest - counter;
-    if (behind >= SEEN || entry->seen[behind / BITS] >> behind % BITS & 1)
+    if (__builtin_expect(counter > entry->latest, 1))
+        advance(entry, counter);
+    else if (entry->latest - counter >= SEEN)
         return false;
-    entry->seen[behind / BITS] |= 1ull << behind % BITS;
-    return true;
+    uint64_t *word = &entry->seen[counter / BITS % WORDS], bit = 1ull << counter % BITS;
+    bool is_new = !(*word & bit);
+    *word |= bit;
+    return is_new;
 }
 
 void soft_replay_free(struct soft_replay *replay)
