@@ -37,7 +37,7 @@ public final class OwnDirectories {
     }
 
     /**
-     * Opens it, and makes what is missing of it.
+     * Reaches it (O_PATH), and makes what is missing of it.
      *
      * @param root of {@link Folder#open(String, String)}
      * @param what needs it
@@ -50,10 +50,11 @@ public final class OwnDirectories {
         try (Folder parent = open(root, parent(path), what, made)) {
             String name = path.substring(path.lastIndexOf('/') + 1);
             requireOwn(path, what);
-            Folder folder = parent.makeSub(name);
-            made.made(parent, name);
-            describe(folder);
-            return folder;
+            try (Folder folder = parent.makeSub(name)) {
+                made.made(parent, name);
+                describe(folder);
+            }
+            return parent.holdSub(name);
         }
     }
 
@@ -112,7 +113,7 @@ public final class OwnDirectories {
     /** Null: it is not there. */
     private static Folder find(String root, String path, String what) {
         try {
-            return Folder.open(root, path);
+            return Folder.hold(root, path); // not opened: the job may watch it
         } catch (LinuxError e) {
             return switch (e.errno()) {
                 case LinuxError.ENOENT -> null;

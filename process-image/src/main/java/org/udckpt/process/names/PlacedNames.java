@@ -118,7 +118,7 @@ public final class PlacedNames implements AutoCloseable {
     private Folder anywhere() {
         for (String path : ANYWHERE) {
             try {
-                Folder folder = Folder.open(root, path);
+                Folder folder = Folder.hold(root, path);
                 if (Syscall.call(269 /* faccessat */, folder.descriptor(), Scratch.string("."), 2 /* W_OK */) == 0) {
                     return folder;
                 }
@@ -133,7 +133,7 @@ public final class PlacedNames implements AutoCloseable {
     }
 
     private void remember(Folder parent, String name) {
-        made.add(new Directory(Folder.open(root, parent.path()), name));
+        made.add(new Directory(Folder.hold(root, parent.path()), name));
     }
 
     /** Gives what was made its owner and group, as far as this user can. */
@@ -218,8 +218,42 @@ public final class PlacedNames implements AutoCloseable {
         }
     }
 
-    /** The job runs: what its former life has left goes away. */
+    /**
+     * What the former life has left goes away, and directories get their modes: before the job's watches are there, which would see it, and when only the
+     * start is still to come. What was made is taken back all the same without a commit.
+     */
+    public void settle() {
+        RuntimeException first = null;
+        for (int i = placed.size() - 1; i >= 0; i--) {
+            Placed one = placed.get(i);
+            if (one.staging != null) {
+                placed.set(i, new Placed(one.folder, one.name, one.made, null));
+                first = attempt(one.staging::close, first);
+            }
+        }
+        for (Directory directory : made.reversed()) {
+            first = attempt(() -> narrow(directory), first);
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    private void narrow(Directory directory) {
+        try (Folder folder = directory.parent.sub(directory.name)) {
+            directories.narrow(folder);
+        } catch (LinuxError e) {
+            if (e.errno() != LinuxError.ENOENT) {
+                throw e;
+            }
+        }
+    }
+
+    /** The job runs; after {@link #settle}. */
     public void commit() {
+        if (placed.stream().anyMatch(one -> one.staging != null)) {
+            throw new IllegalStateException("what the former life has left is still there");
+        }
         committed = true;
         close();
     }
@@ -248,9 +282,7 @@ public final class PlacedNames implements AutoCloseable {
             }
             if (one.staging != null) {
                 try (Staging staging = one.staging) {
-                    if (!committed) {
-                        putBack(staging, folder, one.name);
-                    }
+                    putBack(staging, folder, one.name);
                 }
             }
         }
@@ -258,11 +290,7 @@ public final class PlacedNames implements AutoCloseable {
 
     private void release(Directory directory) {
         try (Folder parent = directory.parent) {
-            if (committed) {
-                try (Folder folder = parent.sub(directory.name)) {
-                    directories.narrow(folder);
-                }
-            } else {
+            if (!committed) {
                 parent.removeDirectory(directory.name);
             }
         } catch (LinuxError e) {

@@ -169,6 +169,7 @@ public final class Restorer {
             if (target.cutsFilesBack()) {
                 files.cutBack(target.changes() == null ? "" : PrivateFiles.seenBy(puppets.values().iterator().next()));
             }
+            placed.settle();
             InotifyObjects.watch(image, puppets, names);
             threads.forEach(Threads::setRegisters);
             stopStopped(puppets);
