@@ -90,6 +90,7 @@ class StrangersRuntimeTest {
             assertModes(images);
             Udckpts.Running again = start(udckpt, umask, "restart", images.toString(), "--name", "b");
             again.await(() -> again.text().contains("the ranks run"));
+            start(udckpt, umask, "status", "b").await(60); // by then its command socket, made when the ranks run, has its mode
             assertModes(place);
             takeDown(udckpt, umask, "b");
         }

@@ -34,6 +34,7 @@ class PathUseTest {
             Map.entry("org.udckpt.image.directory.WriterLease", "reads /proc"),
             Map.entry("org.udckpt.image.storage.TmpfsPages", "reads /proc"),
             Map.entry("org.udckpt.image.key.ImageKey", "the user's own key, in a directory of his: whose it is is asked of what was opened"),
+            Map.entry("org.udckpt.image.manifest.ManifestParser", "asks whose a checkpoint is, for a message"),
             Map.entry("org.udckpt.image.key.EncryptionSecret", "a key file that the user names, checked as the other one"),
             Map.entry("org.udckpt.job.checkpoint.Roots", "reads /proc"),
             Map.entry("org.udckpt.job.checkpoint.UnitCheckpoints$Place", "asks which directory is there, for the number of its device"),
