@@ -17,20 +17,6 @@ static inline void check_zeros(const unsigned char *at, size_t bytes, const char
   for (size_t i = 0; i < bytes; i++) CHECK(at[i] == 0, "%s: byte %zu of %zu is %02x, not zero", what, i, bytes, at[i]);
 }
 
-/* Memory that is wiped in children (MADV_WIPEONFORK) is empty after a restart, which is a fork to it, at whatever byte this or the last look was: it has
- * its pattern, or gets it again. */
-static inline void check_wiped(unsigned char *at, size_t bytes, uint64_t seed, const char *what) {
-  static const unsigned char empty[8];
-  uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
-  for (size_t i = 0; i < bytes; i++)
-    if (at[i] != (unsigned char) (next_random(&state) >> 24)) {
-      CHECK(!memcmp(at, empty, sizeof empty), "%s: byte %zu of %zu is %02x", what, i, bytes, at[i]);
-      fill_pattern(at, bytes, seed);
-      check_wiped(at, bytes, seed, what);
-      return;
-    }
-}
-
 static inline unsigned char *map_blocks(void) {
   unsigned char *blocks = map_fresh((size_t) BLOCKS * BLOCK);
   for (int b = 0; b < BLOCKS; b++) fill_pattern(blocks + (size_t) b * BLOCK, BLOCK, 1000 + b);

@@ -22,13 +22,6 @@ static void await(pid_t child) {
   CHECK(!status, "a child ended with %#x", status);
 }
 
-/* In the process itself. */
-static void check_own(int b) {
-  unsigned char *at = blocks + (size_t) b * BLOCK;
-  if (kinds[b] == WIPED) check_wiped(at, BLOCK, 1000 + b, "block that is wiped in children");
-  else check_pattern(at, BLOCK, 1000 + b, "block");
-}
-
 static void look(uint64_t state) {
   pid_t child = fork();
   MUST(child >= 0);
@@ -58,14 +51,14 @@ int main(int argc, char **argv) {
     int b = next_random(&state) % BLOCKS;
     unsigned char *at = blocks + (size_t) b * BLOCK;
     if (kinds[b] != PLAIN) MUST(!madvise(at, BLOCK, take[kinds[b]]));
-    if (kinds[b] == WIPED) check_wiped(at, BLOCK, 1000 + b, "block that was wiped in children");
     kinds[b] = next_random(&state) % KINDS;
     if (kinds[b] != PLAIN) MUST(!madvise(at, BLOCK, give[kinds[b]]));
     int advice = harmless[next_random(&state) % (sizeof harmless / sizeof *harmless)];
     CHECK(!madvise(blocks + next_random(&state) % BLOCKS * BLOCK, BLOCK, advice) || errno == EINVAL, "madvise(%d)", advice);
     look(state);
-    check_own(next_random(&state) % BLOCKS);
+    b = next_random(&state) % BLOCKS;
+    check_pattern(blocks + (size_t) b * BLOCK, BLOCK, 1000 + b, "block");
   }
-  for (int b = 0; b < BLOCKS; b++) check_own(b);
+  for (int b = 0; b < BLOCKS; b++) check_pattern(blocks + (size_t) b * BLOCK, BLOCK, 1000 + b, "block");
   return feature_pass();
 }

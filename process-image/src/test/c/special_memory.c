@@ -1,5 +1,6 @@
 /* Memory that a fork does not copy as it is: wiped in children, locked, and a memfd that is sealed against writing. */
-#include "blocks.h"
+#include "feature.h"
+#include <sys/mman.h>
 
 enum { SIZE = 32 * 4096 };
 
@@ -31,7 +32,7 @@ int main(int argc, char **argv) {
   long kb = locked_kb();
   feature_ready();
   while (!feature_finishing()) {
-    check_wiped((unsigned char *) wiped, SIZE, 1, "memory that is wiped in children");
+    check_pattern(wiped, SIZE, 1, "memory that is wiped in children");
     check_pattern(locked, SIZE, 2, "locked memory");
     CHECK(locked_kb() == kb, "%ld KiB were locked, now %ld", kb, locked_kb());
     CHECK(!memcmp(view, "sealed", 7), "a sealed memfd has other contents");

@@ -93,7 +93,7 @@ public abstract sealed class ImageError extends IOException {
 
         /** @param cause names it, and the way out */
         public Untrusted(Path file, UntrustedPath cause) {
-            super(file, -1, cause.getMessage(), cause);
+            super(file, -1, cause.getMessage() + (cause.allowable() ? ", or allow a directory of a group with --shared-dir" : ""), cause);
         }
     }
 

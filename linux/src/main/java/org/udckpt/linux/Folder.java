@@ -19,7 +19,7 @@ import java.util.List;
  */
 public final class Folder implements AutoCloseable {
     private static final int AT_FDCWD = -100, AT_SYMLINK_NOFOLLOW = 0x100, AT_SYMLINK_FOLLOW = 0x400, AT_REMOVEDIR = 0x200;
-    private static final int RENAME_NOREPLACE = 1;
+    private static final int RENAME_NOREPLACE = 1, LOCK_EX = 2, LOCK_NB = 4;
     private static final long RESOLVE_NO_XDEV = 1, RESOLVE_NO_MAGICLINKS = 2, RESOLVE_NO_SYMLINKS = 4, RESOLVE_BENEATH = 8;
     private static final int NO_TERMINAL = 0400; // O_NOCTTY
     private static final int MADE = Syscall.O_CREAT | Syscall.O_EXCL;
@@ -461,6 +461,11 @@ public final class Folder implements AutoCloseable {
     /** Owner of a symbolic link. */
     public void owner(String name, int uid, int gid) {
         LinuxError.check(Syscall.call(Syscall.FCHOWNAT, fd, Scratch.string(name), uid, gid, AT_SYMLINK_NOFOLLOW), "give " + below(name) + " to user " + uid);
+    }
+
+    /** Whether this process has it locked now (flock(2), until it is closed): false where another has, and on file systems that lock no directories. */
+    public boolean tryLock() {
+        return Syscall.call(Syscall.FLOCK, fd, LOCK_EX | LOCK_NB) == 0;
     }
 
     /** Its descriptor, which it keeps. */

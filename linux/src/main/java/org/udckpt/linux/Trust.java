@@ -4,7 +4,7 @@ package org.udckpt.linux;
 public enum Trust {
     /** Nobody asks: for who only reads what is sealed. */
     ANY,
-    /** This user or root, and nobody else writes, unless the directory is sticky: as sshd(8) asks with StrictModes. */
+    /** This user or root, and nobody else writes, unless the directory is sticky: as sshd(8) asks with StrictModes. A user's private group is nobody else. */
     OWN,
     /** Also other users and groups, but not everybody: a group's directory, which was allowed by name. */
     GROUP;
@@ -17,15 +17,15 @@ public enum Trust {
             return;
         }
         if (this == OWN && !User.isTrusted(stat.uid())) {
-            throw new UntrustedPath("directory " + path + " belongs to user " + stat.uid() + ", who could exchange what is in it; name a directory of your own, or allow a group's with --shared-dir");
+            throw new UntrustedPath("directory " + path + " belongs to user " + stat.uid() + ", who could exchange what is in it; name a directory of your own", true);
         }
         if ((stat.mode() & STICKY) == 0 && (stat.mode() & OTHERS_WRITE) != 0) {
             throw new UntrustedPath("directory " + path + " can be written by everybody (mode " + Integer.toOctalString(stat.mode() & 07777)
                     + ") and is not sticky, so that others could exchange what is in it; take that away (chmod o-w " + path + "), or name another directory");
         }
-        if (this == OWN) {
+        if (this == OWN && !PrivateGroup.is(stat.gid(), User.id())) {
             throw new UntrustedPath("directory " + path + " can be written by its group (mode " + Integer.toOctalString(stat.mode() & 07777)
-                    + ") and is not sticky, so that others could exchange what is in it; take that away (chmod g-w " + path + "), name another directory, or allow it with --shared-dir");
+                    + ") and is not sticky, so that others could exchange what is in it; take that away (chmod g-w " + path + "), or name another directory", true);
         }
     }
 

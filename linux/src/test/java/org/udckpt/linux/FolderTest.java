@@ -55,8 +55,15 @@ class FolderTest {
         reached(open, Trust.ANY);
         java.nio.file.Files.setAttribute(open, "unix:mode", 01777);
         reached(open, Trust.OWN); // as /tmp
+    }
+
+    @Test
+    void groupsWithOthersInThem() throws IOException {
+        OrdinaryUser.requireRoot();
         Path group = make("group", "rwxrwx---");
         java.nio.file.Files.createDirectory(group.resolve("below"));
+        reached(group.resolve("below"), Trust.OWN); // root's own, in which is nobody else
+        java.nio.file.Files.setAttribute(group, "unix:gid", OrdinaryUser.STRANGER.uid());
         assertTrue(refused(group.resolve("below"), Trust.OWN).contains(group + " can be written by its group"), "the directory above is named");
         reached(group.resolve("below"), Trust.GROUP);
     }

@@ -16,6 +16,7 @@ import org.udckpt.process.capture.AnsweringFiles;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.CaptureRequest;
 import org.udckpt.process.capture.TimedCalls;
+import org.udckpt.process.files.FileLeases;
 import org.udckpt.process.files.HotFiles;
 import org.udckpt.ud.LibraryConnection;
 import org.udckpt.ud.Message;
@@ -31,6 +32,7 @@ final class Halt implements AutoCloseable {
     private final TimedCalls calls;
     private final CaptureRequest.StandardStreams streams = CaptureRequest.StandardStreams.of((int) ProcessHandle.current().pid());
     private final List<LibraryConnection> connections;
+    private final FileLeases leases;
     private final Gates gates;
     private Map<LibraryConnection, Message.Quiesced> owned;
     private boolean resumed;
@@ -51,6 +53,7 @@ final class Halt implements AutoCloseable {
         this.connections = List.copyOf(job.control().connections());
         Tracers.refuse(job.ranks().ranks());
         AnsweringFiles.ask(job.ranks().ranks().stream().map(RankTable.Rank::hostPid).toList());
+        this.leases = FileLeases.now();
         this.gates = new Gates(connections, job.settings().duration(Option.QUIESCE_TIMEOUT));
     }
 
@@ -83,7 +86,7 @@ final class Halt implements AutoCloseable {
         Instant now = Instant.now();
         var numbered = job.numbers().all(); // of all that will be in the image: some may end a moment after the stop
         CaptureRequest request = new CaptureRequest(Roots.of(job.facts().launch(), job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE,
-                JobFiles.request(job, hot), calls);
+                JobFiles.request(job, hot), leases, calls);
         Capture capture = elsewhere ? Capture.standing(request) : Capture.take(request);
         try {
             for (int pid : capture.snapshotPids()) {

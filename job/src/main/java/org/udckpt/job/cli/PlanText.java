@@ -31,7 +31,7 @@ final class PlanText {
                 System.out.printf("           ... and %d more; --json has all%n", plan.files().size() - MOST_FILES);
             }
         }
-        plan.unseen().forEach(unit -> System.out.printf("           those of %s cannot be seen from this host: %s%n", unit.host(), unit.why()));
+        plan.unseen().forEach(unit -> System.out.printf("           those of %s cannot be looked at from this host, where they would be refused: %s%n", unit.host(), unit.why()));
         System.out.println("nothing was started or changed");
     }
 

@@ -41,6 +41,7 @@ import org.udckpt.process.files.FilesChanged;
 import org.udckpt.process.files.Forecast;
 import org.udckpt.process.files.RollbackRequest;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.process.names.NameRefused;
 import org.udckpt.process.restore.Relocation;
 import org.udckpt.process.restore.RestoreException;
 import org.udckpt.process.restore.Restorer;
@@ -69,7 +70,7 @@ public final class Planning {
             String job = Restart.facts(name, location.parent(), reader, state, layout, node.state()).name();
             RuntimeDirectory.requireFree(settings, job);
             Restorer.checkRights(node.image(), node.processes()::name);
-            Restorer.checkSurroundings(moved.of(node.image()), node.processes()::name, Messages::warn);
+            Restorer.checkSurroundings(moved.of(node.image()), node.memories().values(), node.processes()::name, Messages::warn);
             Restorer.checkPrograms(moved.of(node.image()), Messages::warn);
             List<Move> moves = moves(settings, state.layout(), layout, node.state().addresses());
             return new RestartPlan(location.entry().directory().toString(), job, state.row().generation() + 1, 1, reader.manifest().bytes(), moves,
@@ -124,8 +125,9 @@ public final class Planning {
                 moves.add(move(settings, job, number, image.units().get(number), node.state().addresses(), lead));
                 try {
                     Restorer.checkPrograms(here.of(node.image()), Messages::warn);
+                    Restorer.checkSurroundings(here.of(node.image()), node.memories().values(), node.processes()::name, Messages::warn);
                     changes.addAll(changes(settings, location, job.name(), number, node, here, job.image().elsewhere(number, here)));
-                } catch (FilesChanged | LinuxError | RestoreException otherwise) { // here: on the unit's own host it may be as it should
+                } catch (FilesChanged | NameRefused | LinuxError | RestoreException otherwise) { // here: on the unit's own host it may be as it should
                     unseen.add(new RestartPlan.Unseen(number, unit.host(), otherwise.getMessage()));
                 }
             }

@@ -276,7 +276,7 @@ public final class Restart {
             restore(job, all, processes, Map.of()); // the files stay as they are; it gets changes of its own
             return;
         }
-        Restorer.checkSurroundings(all.image(), processes::name, _ -> { }); // before files are touched; what is odd is said when it is looked at again
+        Restorer.checkSurroundings(all.image(), all.memory(), processes::name, _ -> { }); // before files are touched; what is odd is said when it is looked at again
         try (RestartFiles files = RestartFiles.putBack(job, all.image(), all.memory(), reader.directory())) {
             phases.reached("files");
             restoreOrEnd(job, all, processes, files.stats());

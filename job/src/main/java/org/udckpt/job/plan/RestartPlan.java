@@ -13,12 +13,12 @@ import org.udckpt.process.files.RolledBack;
  * @param bytes      that the image holds
  * @param moves      by rank
  * @param files      that would be others than they are, as this host sees them now
- * @param unseen     units whose files this host cannot look at
+ * @param unseen     units whose files and names are not here as they have to be
  */
 public record RestartPlan(String checkpoint, String job, int life, int nodes, long bytes, List<Move> moves, List<Change> files, List<Unseen> unseen) {
     /** A file. @param unit that puts it back; -1: one agent does all */
     public record Change(int unit, RolledBack file) {}
 
-    /** @param why this host is another one in that: the unit's own is asked at the restart */
+    /** @param why a restart of the unit on this host would be refused; its own host is asked at the restart */
     public record Unseen(int unit, String host, String why) {}
 }

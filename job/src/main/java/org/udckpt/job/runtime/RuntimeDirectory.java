@@ -136,7 +136,7 @@ public record RuntimeDirectory(Path path) {
         }
         JobFile file = JobFile.read(path);
         if (file.agentAlive()) {
-            throw new Failure(ExitCode.BUSY, "a job named " + name + " is running (agent " + file.agentPid() + "): give another --name");
+            throw new Failure(ExitCode.BUSY, "a job named " + name + " is running (agent " + file.agentPid() + "): end it, or give this one another --name");
         }
         if (file.shepherdAlive()) {
             throw new Failure(ExitCode.BUSY, "job " + name + " lost its agent, but its ranks still run under shepherd " + file.shepherdPid()

@@ -10,6 +10,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.udckpt.attack.OrdinaryUser;
 
 /** A directory of checkpoints that others can write to is refused before the job is touched, unless it was allowed. */
 @Timeout(300)
@@ -22,8 +23,10 @@ class SharedDirectoryTest {
 
     @Test
     void aGroupsDirectoryHasToBeAllowed() throws Exception {
+        OrdinaryUser.requireRoot(); // who can give a directory to a group in which others are
         try (Tree tree = new Tree(List.of("sh", "-c", PROGRAM))) {
             Path images = Files.createDirectory(tree.file("images"));
+            Files.setAttribute(images, "unix:gid", OrdinaryUser.STRANGER.uid());
             mode(images, "rwxrwx---");
             assertEquals(77, tree.refusedRun());
             assertTrue(tree.refusal().contains(images + " can be written by its group") && tree.refusal().contains("--shared-dir"), tree.refusal());

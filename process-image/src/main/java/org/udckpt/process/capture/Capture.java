@@ -180,7 +180,7 @@ public final class Capture implements AutoCloseable {
             table = new ObjectTable(new Outside(request.closesOutside()));
             files = new FileCut(request.files().with(request.streams().identities()), table::newId, growing);
             memory = new MemoryObjects(table, files);
-            reader = new DescriptorReader(request.streams(), table, memory);
+            reader = new DescriptorReader(request, table, memory);
         }
 
         void readObjects(List<RankCapture> ranks) {
@@ -340,9 +340,10 @@ public final class Capture implements AutoCloseable {
         List<Attribute> attributes = new ArrayList<>();
         for (RankCapture rank : ranks) {
             for (TracedProcess process : rank.processes()) {
+                List<Region> flagged = ImageBuilder.regions(process, regions.get(process));
+                Unforked.forget(process, flagged);
                 process.snapshot.scan(process, process.mappings);
                 addGuards(process, guards);
-                List<Region> flagged = ImageBuilder.regions(process, regions.get(process));
                 allRegions.addAll(flagged);
                 ImageBuilder.Kept kept = rank.tracer.call(() -> ImageBuilder.process(process, flagged));
                 processes.add(kept.state());

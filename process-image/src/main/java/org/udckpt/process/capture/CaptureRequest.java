@@ -1,6 +1,7 @@
 package org.udckpt.process.capture;
 
 import java.util.List;
+import org.udckpt.process.files.FileLeases;
 import org.udckpt.process.files.FileRequest;
 import org.udckpt.linux.Files;
 
@@ -10,12 +11,13 @@ import org.udckpt.linux.Files;
  * @param streams what the launcher's standard streams are: descriptors of the job with the same identity are those
  * @param closesOutside connections to processes outside of the job are closed in the image; else the capture is refused
  * @param files which of the job's files are captured with it
+ * @param leases that there were a moment before
  * @param calls what earlier captures of the same life have seen
  */
-public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean closesOutside, FileRequest files, TimedCalls calls) {
+public record CaptureRequest(List<Root> roots, StandardStreams streams, boolean closesOutside, FileRequest files, FileLeases leases, TimedCalls calls) {
     /** One that is refused where there are connections to others, with the files that are open for writing. */
     public CaptureRequest(List<Root> roots, StandardStreams streams) {
-        this(roots, streams, false, FileRequest.open(), new TimedCalls());
+        this(roots, streams, false, FileRequest.open(), FileLeases.now(), new TimedCalls());
     }
 
     public static final int NONE = -1;

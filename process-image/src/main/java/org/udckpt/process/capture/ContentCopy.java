@@ -49,6 +49,22 @@ final class ContentCopy implements MemorySource, AutoCloseable {
         memory.read(address, allocate(offset, offset + size));
     }
 
+    /** Forgets the copies within [start, end). */
+    void remove(long start, long end) {
+        int left = 0;
+        for (int i = 0; i < copies.length; i++) {
+            if (Long.compareUnsigned(extents[2 * i], start) >= 0 && Long.compareUnsigned(extents[2 * i + 1], end) <= 0) {
+                Syscall.call(Syscall.MUNMAP, copies[i].address(), copies[i].byteSize());
+            } else {
+                extents[2 * left] = extents[2 * i];
+                extents[2 * left + 1] = extents[2 * i + 1];
+                copies[left++] = copies[i];
+            }
+        }
+        extents = Arrays.copyOf(extents, 2 * left);
+        copies = Arrays.copyOf(copies, left);
+    }
+
     boolean empty() {
         return extents.length == 0;
     }

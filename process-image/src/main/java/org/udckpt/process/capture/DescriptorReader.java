@@ -33,10 +33,11 @@ final class DescriptorReader {
     private final SignalOwners signals;
     private final List<Descriptor> descriptors = new ArrayList<>();
     private final Map<TracedProcess, List<OpenDescriptor>> open = new HashMap<>();
-    private final FileObservers observers = FileObservers.now();
+    private final FileObservers observers;
 
-    DescriptorReader(CaptureRequest.StandardStreams streams, ObjectTable table, MemoryObjects memory) {
-        this.streams = streams;
+    DescriptorReader(CaptureRequest request, ObjectTable table, MemoryObjects memory) {
+        this.streams = request.streams();
+        this.observers = new FileObservers(request.leases());
         this.table = table;
         this.memory = memory;
         this.sockets = new SocketReader(table);

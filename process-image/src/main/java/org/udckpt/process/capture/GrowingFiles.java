@@ -20,7 +20,7 @@ final class GrowingFiles {
     static Prefixes read(CaptureRequest request) {
         FileRequest files = request.files();
         Prefixes prefixes = new Prefixes(files);
-        FileObservers observers = FileObservers.now();
+        FileObservers observers = new FileObservers(request.leases());
         List<String> written = new ArrayList<>();
         request.roots().forEach(root -> process(root.pid(), observers, written));
         QuietFiles quiet = new QuietFiles(observers);

@@ -15,7 +15,8 @@ final class NumaPolicies {
     static final int GET_MEMPOLICY = 239, OF_ADDRESS = 2 /* MPOL_F_ADDR */;
     /** Nodes, and bytes of an answer: the mode, then a bit for each. */
     static final int BITS = 1024, BYTES = 8 + BITS / 8;
-    private static final int FIRST_RECORD = 512;
+    /** An address and "default". For who asks for no more than a record has, the kernel makes no other: each costs a walk through all pages of a mapping. */
+    private static final int FIRST_RECORD = 24;
     private static final boolean SEVERAL_NODES = several();
 
     private NumaPolicies() {}

@@ -63,6 +63,20 @@ final class PageScan implements AutoCloseable {
         pages.append(start, end);
     }
 
+    /** Whether there is a page in [start, end) at all; nothing is added. */
+    boolean any(long start, long end) {
+        long n = ioctl ? scanOnce(start, end, 1) : 0;
+        if (n < 0) {
+            ioctl = false;
+        }
+        if (!ioctl) {
+            Ranges all = new Ranges();
+            walk(start, end, all, all);
+            n = all.count;
+        }
+        return n > 0;
+    }
+
     /** {start, end} pairs so far. */
     long[] ranges() {
         return pages.all();
@@ -75,7 +89,7 @@ final class PageScan implements AutoCloseable {
 
     private boolean scan(long start, long end) {
         for (long at = start; at < end; ) {
-            long n = scanOnce(at, end);
+            long n = scanOnce(at, end, RANGES);
             if (n < 0) {
                 return false;
             }
@@ -88,14 +102,15 @@ final class PageScan implements AutoCloseable {
         return true;
     }
 
-    /** How many of at most {@link #RANGES} ranges there are in [at, end); -1 when the kernel has no PAGEMAP_SCAN. */
-    private long scanOnce(long at, long end) {
+    /** How many of at most {@code most} ranges there are in [at, end); -1 when the kernel has no PAGEMAP_SCAN. Of one range, its first page is enough. */
+    private long scanOnce(long at, long end, int most) {
         argument.fill((byte) 0);
         argument.set(JAVA_LONG, 0, ARGUMENT);
         argument.set(JAVA_LONG, 16, at);
         argument.set(JAVA_LONG, 24, end);
         argument.set(JAVA_LONG, 40, ranges.address());
-        argument.set(JAVA_LONG, 48, RANGES);
+        argument.set(JAVA_LONG, 48, most);
+        argument.set(JAVA_LONG, 56, most == 1 ? 1 : 0);     // max_pages; 0: all
         argument.set(JAVA_LONG, 64, FILE | ZERO_PAGE);      // category_inverted
         argument.set(JAVA_LONG, 72, FILE | ZERO_PAGE);      // category_mask
         argument.set(JAVA_LONG, 80, PRESENT | SWAPPED);     // category_anyof_mask
@@ -103,7 +118,7 @@ final class PageScan implements AutoCloseable {
         long n = Syscall.call(Syscall.IOCTL, fd, PAGEMAP_SCAN, argument.address());
         if (n == -LinuxError.EINVAL && guard != 0 && !HIDES_GUARDS) {
             guard = 0;
-            return scanOnce(at, end);
+            return scanOnce(at, end, most);
         }
         return n == -LinuxError.ENOTTY || n == -LinuxError.EINVAL ? -1 : LinuxError.check(n, "PAGEMAP_SCAN of process " + pid);
     }

@@ -2,33 +2,47 @@ package org.udckpt.process.capture;
 
 import java.util.Arrays;
 import java.util.List;
-import org.udckpt.linux.MappingFlags;
+import org.udckpt.process.model.Region;
 
 /**
- * Private memory that the fork left out (MADV_DONTFORK): copied from the stopped process itself. What the fork emptied (MADV_WIPEONFORK, MAP_DROPPABLE) is meant
- * to be empty in a copy of the process, and an image is one ({@link org.udckpt.process.model.Region#wiped}).
+ * Private memory that the fork left out (MADV_DONTFORK) or emptied (MADV_WIPEONFORK): copied from the stopped process itself. The kernel empties also what it may
+ * drop (MAP_DROPPABLE), which is told apart when the job runs again, and left out ({@link #forget}).
  */
 final class Unforked {
     private Unforked() {}
 
     static void copy(TracedProcess process, ContentCopy into) {
         List<Mapping> forked = Mapping.of(process.snapshot.pid());
+        try (PageScan original = new PageScan(process.pid); PageScan fork = new PageScan(process.snapshot.pid())) {
+            copy(process, forked, original, fork, into);
+        }
+    }
+
+    private static void copy(TracedProcess process, List<Mapping> forked, PageScan original, PageScan fork, ContentCopy into) {
         int at = 0;
         for (Mapping mapping : process.mappings) {
             while (at < forked.size() && Long.compareUnsigned(forked.get(at).end(), mapping.start()) <= 0) {
                 at++;
             }
             boolean missing = at == forked.size() || Long.compareUnsigned(forked.get(at).start(), mapping.start()) > 0;
-            if (!missing || mapping.kernelOwned() || process.owns(mapping)) {
+            if (mapping.kernelOwned() || process.owns(mapping)) {
                 continue;
             }
-            if (process.flags.isEmpty()) {
+            if (missing && process.flags.isEmpty()) {
                 process.readFlags();
             }
-            if (!mapping.shared() && !process.flags.get(mapping.start()).has(MappingFlags.WIPED)) {
+            if (!mapping.shared() && (missing || wiped(mapping, original, fork))) {
                 copy(process, mapping, into);
             }
         }
+    }
+
+    /**
+     * A fork has every private page of its parent; a mapping of which it has none although the parent has some was emptied
+     * by it. Only memory without a file can be (madvise(2)), and the scans end at the first page.
+     */
+    private static boolean wiped(Mapping mapping, PageScan original, PageScan fork) {
+        return !mapping.file() && !fork.any(mapping.start(), mapping.end()) && original.any(mapping.start(), mapping.end());
     }
 
     private static void copy(TracedProcess process, Mapping mapping, ContentCopy into) {
@@ -46,5 +60,14 @@ final class Unforked {
         long[] all = Arrays.copyOf(a, a.length + b.length);
         System.arraycopy(b, 0, all, a.length, b.length);
         return all;
+    }
+
+    /** What was copied of memory that begins empty ({@link Region#droppable}): a process with nothing else of the sort has a snapshot that writes itself. */
+    static void forget(TracedProcess process, List<Region> flagged) {
+        for (Region region : flagged) {
+            if (region.droppable()) {
+                process.snapshot.unforked().remove(region.start(), region.end());
+            }
+        }
     }
 }

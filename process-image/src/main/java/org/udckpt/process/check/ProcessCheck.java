@@ -20,6 +20,8 @@ final class ProcessCheck {
     private static final int MOST_RANKS = 1 << 24;
     private static final int SIGINFO = 128, SIGNALS = 64, SIGEV_THREAD_ID = 4;
     private static final int MOST_XSTATE = 1 << 16;
+    /** The kernel lets no clock of a namespace be further on (KTIME_SEC_MAX / 2, kernel/time/namespace.c). */
+    private static final long MOST_CLOCK_NS = Long.MAX_VALUE / 2;
     private static final int NO_BOUND = Integer.MAX_VALUE; // a table's file has one
 
     private final JobImage image;
@@ -162,8 +164,8 @@ final class ProcessCheck {
 
     private static void clocks(Row row, Clocks clocks) throws BrokenTable {
         row.there("the row", clocks);
-        row.notNegative("monotonicNs", clocks.monotonicNs());
-        row.notNegative("boottimeNs", clocks.boottimeNs());
+        row.between(0, MOST_CLOCK_NS, "monotonicNs", clocks.monotonicNs());
+        row.between(0, MOST_CLOCK_NS, "boottimeNs", clocks.boottimeNs());
     }
 
     private static void vectors(Row row, VectorLayout vectors) throws BrokenTable {

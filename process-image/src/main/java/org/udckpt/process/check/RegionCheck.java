@@ -13,6 +13,8 @@ import org.udckpt.process.model.Region;
 final class RegionCheck {
     /** Addresses of programs with five levels of page tables. */
     private static final long END = 1L << 56;
+    /** The page of old system calls: the same for all programs (VSYSCALL_ADDR, asm/vsyscall.h). */
+    private static final long VSYSCALL = 0xffff_ffff_ff60_0000L;
     private static final int MOST_FLAGS = 64 * 3; // a flag for each bit
     private static final Pattern PERMISSIONS = Pattern.compile("[r-][w-][x-][ps]");
     private static final Pattern FLAGS = Pattern.compile("(?:\\S\\S(?: \\S\\S)*)?");
@@ -35,7 +37,10 @@ final class RegionCheck {
             row.next();
             row.is(pids.contains(region.pid()), "there is no process", region.pid());
             row.text("path", region.path());
-            if (!region.path().equals("[vsyscall]")) { // which is at the end of all addresses, a negative number here
+            if (region.path().equals("[vsyscall]")) { // at the end of all addresses, a negative number here
+                row.is(region.start() == VSYSCALL, "no vsyscall page is at start", region.start());
+                row.is(region.end() == VSYSCALL + Row.PAGE, "no vsyscall page is up to end", region.end());
+            } else {
                 range(row, region.start(), region.end());
             }
             row.text("permissions", region.permissions());

@@ -38,7 +38,7 @@ public final class FileCut implements AutoCloseable {
     private final Set<String> leftOut = new HashSet<>();
     private final Set<Long> cannotClone = new HashSet<>();
     private final Patience patience;
-    private QuietFiles quiet = new QuietFiles(FileObservers.now());
+    private QuietFiles quiet;
     private long left;
 
     /** A descriptor of the job by which a file can be read. */

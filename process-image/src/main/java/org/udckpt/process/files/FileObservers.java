@@ -3,7 +3,6 @@ package org.udckpt.process.files;
 import java.util.HashSet;
 import java.util.Set;
 import org.udckpt.linux.Files;
-import org.udckpt.linux.Proc;
 
 /**
  * Who would notice that a file is opened and read: anybody who holds a write lease on it (fcntl(2), F_SETLEASE), and the job's own inotify watches on it or on
@@ -13,31 +12,25 @@ import org.udckpt.linux.Proc;
 public final class FileObservers {
     /** IN_ACCESS, IN_CLOSE_NOWRITE, IN_OPEN: what reading a file tells. */
     private static final int READING = 1 | 0x10 | 0x20;
-    /** Words of a line of proc_locks(5): {@code 1: LEASE  ACTIVE    WRITE 359 00:13:11691 0 EOF}. */
-    private static final int KIND = 1, ACCESS = 3, FILE = 5;
 
-    private final Set<Long> leased = new HashSet<>();
+    private final FileLeases leases;
     private final Set<Long> watched = new HashSet<>();
     private final Set<Long> watchedForAnything = new HashSet<>();
 
-    /** With the leases that there are now. */
-    public static FileObservers now() {
-        FileObservers observers = new FileObservers();
-        for (String line : Proc.text("/proc/locks").split("\n")) {
-            String[] words = line.strip().split("\\s+");
-            if (words.length > FILE && (words[KIND].equals("LEASE") || words[KIND].equals("DELEG")) && !words[ACCESS].equals("READ")) {
-                observers.leased.add(Long.parseLong(words[FILE].substring(words[FILE].lastIndexOf(':') + 1)));
-            }
-        }
-        return observers;
+    /** @param leases that were seen before */
+    public FileObservers(FileLeases leases) {
+        this.leases = leases.copy();
     }
 
-    /** @param fdinfo of any descriptor of the job (proc_pid_fdinfo(5)): an inotify descriptor's tells its watches */
+    /** @param fdinfo of any descriptor of the job (proc_pid_fdinfo(5)): its lease; an inotify descriptor's tells its watches */
     public void see(String fdinfo) {
-        if (!fdinfo.contains("inotify wd:")) {
+        if (!fdinfo.contains("inotify wd:") && !fdinfo.contains("LEASE")) {
             return;
         }
         for (String line : fdinfo.split("\n")) {
+            if (line.startsWith("lock:")) {
+                leases.add(line.substring("lock:".length()));
+            }
             String[] words = line.split("[\\s:]+"); // inotify, wd, hex, ino, hex, sdev, hex, mask, hex, ...
             if (words.length > 8 && words[0].equals("inotify")) {
                 long inode = Long.parseUnsignedLong(words[4], 16);
@@ -51,7 +44,7 @@ public final class FileObservers {
 
     /** Any open breaks a write lease: its holder gets a signal, which ends a program that does not expect it. */
     boolean hasLease(Files.Stat stat) {
-        return leased.contains(stat.inode());
+        return leases.contains(stat);
     }
 
     /** @param path of the file; the watch may be on its directory */

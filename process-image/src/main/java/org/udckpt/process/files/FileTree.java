@@ -34,7 +34,7 @@ final class FileTree {
 
     /** @param skipped paths that are left out, with what is below them */
     static void walk(PathPattern pattern, Predicate<String> skipped, Visitor visitor) {
-        walk(pattern, new QuietFiles(FileObservers.now()), skipped, visitor, path -> { });
+        walk(pattern, new QuietFiles(new FileObservers(FileLeases.now())), skipped, visitor, path -> { });
     }
 
     /** @param quiet opens directories. @param unnamed hears of what has no name in UTF-8, and thus none that this process could open */

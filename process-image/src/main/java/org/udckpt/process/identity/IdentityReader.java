@@ -13,6 +13,7 @@ import org.udckpt.linux.PathWriters;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
 import org.udckpt.linux.User;
+import org.udckpt.process.files.FileLeases;
 import org.udckpt.process.model.FileIdentity;
 import org.udckpt.process.model.FileIdentity.Use;
 import org.udckpt.process.model.InotifyWatch;
@@ -36,7 +37,7 @@ public final class IdentityReader {
     private final Map<String, OpenFile> read = new HashMap<>();
     private final Set<String> written = new HashSet<>();
     private final Set<String> saved = new HashSet<>();
-    private Set<Long> leased;
+    private FileLeases leases;
 
     private IdentityReader(JobImage image, Map<String, Long> mappedInodes, KnownFiles known) {
         this.image = image;
@@ -144,20 +145,11 @@ public final class IdentityReader {
                 return "the job watches whether it is read (inotify)";
             }
         }
-        return leased().contains(file.stat().inode()) ? "somebody holds a lease on it (fcntl(2), F_SETLEASE)" : "";
+        return leases().contains(file.stat()) ? "somebody holds a lease on it (fcntl(2), F_SETLEASE)" : "";
     }
 
-    /** Inodes of files on which there is a lease, which an open could break (proc_locks(5)). */
-    private Set<Long> leased() {
-        if (leased == null) {
-            leased = new HashSet<>();
-            for (String line : Proc.text("/proc/locks").split("\n")) {
-                String[] words = line.split("\\s+");
-                if (words.length > 5 && (words[1].equals("LEASE") || words[1].equals("DELEG"))) {
-                    leased.add(Long.parseLong(words[5].substring(words[5].lastIndexOf(':') + 1)));
-                }
-            }
-        }
-        return leased;
+    private FileLeases leases() {
+        leases = leases == null ? FileLeases.now() : leases;
+        return leases;
     }
 }

@@ -24,11 +24,11 @@ public record Region(int pid, long start, long end, String permissions, long fil
     }
 
     /**
-     * Empty in children (MADV_WIPEONFORK), or whenever the kernel wants the memory (MAP_DROPPABLE): generators of random numbers know by it that their state is
-     * somebody else's too. A restart is a fork to them, so it comes back empty, and is not in the image.
+     * Empty in children, and whenever the kernel wants the memory (MAP_DROPPABLE): the vDSO's getrandom knows by it that its state is somebody else's too. A restart is
+     * that to it: such memory comes back empty, and is not in the image.
      */
-    public boolean wiped() {
-        return (" " + vmFlags + " ").contains(" wf ");
+    public boolean droppable() {
+        return (" " + vmFlags + " ").contains(" dp ");
     }
 
     public long size() {

@@ -2,17 +2,23 @@ package org.udckpt.process.names;
 
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import java.util.List;
+import java.util.regex.Pattern;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
 
 /**
  * A directory that only this user can enter, beside where a name is to stand: there it gets its owner and mode before anybody else can reach it, and a
- * rename(2) that replaces nothing puts it into its place. Closing removes it with what is left in it.
+ * rename(2) that replaces nothing puts it into its place. Closing removes it with what is left in it. What a restart left that was killed is removed by the next one there:
+ * nobody has it locked any more.
  */
 public final class Staging implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final int ENOTEMPTY = 39;
+    private static final Pattern NAME = Pattern.compile("[.]udckpt-[0-9a-f]{16}");
+    /** Between making and locking it, nobody can tell. */
+    private static final long YOUNG_NS = 60_000_000_000L;
 
     private final Folder parent;
     private final String name;
@@ -26,10 +32,43 @@ public final class Staging implements AutoCloseable {
 
     /** In {@code parent}, which the caller closes later. */
     static Staging in(Folder parent) {
+        removeStale(parent);
         byte[] random = new byte[8];
         RANDOM.nextBytes(random);
         String name = ".udckpt-" + HexFormat.of().formatHex(random);
-        return new Staging(parent, name, parent.makeSub(name));
+        Folder own = parent.makeSub(name);
+        own.tryLock(); // where nothing can be locked, nothing is removed as stale
+        return new Staging(parent, name, own);
+    }
+
+    private static void removeStale(Folder parent) {
+        long young = System.currentTimeMillis() * 1_000_000 - YOUNG_NS;
+        for (String name : names(parent)) {
+            if (NAME.matcher(name).matches()) {
+                try (Folder left = parent.ownSub(name)) {
+                    if (left != null && left.stat().modified() < young && left.tryLock()) {
+                        left.names().forEach(left::removeTree);
+                        parent.removeDirectory(name);
+                    }
+                } catch (LinuxError otherwise) {
+                    if (otherwise.errno() != LinuxError.ENOENT && otherwise.errno() != LinuxError.ENOTDIR && otherwise.errno() != ENOTEMPTY) {
+                        throw otherwise; // else another restart has removed it, or somebody exchanged it
+                    }
+                }
+            }
+        }
+    }
+
+    /** Nothing, where this user may not look: then nothing is removed. */
+    private static List<String> names(Folder parent) {
+        try (Folder listed = parent.sub(".")) { // the parent itself may only be held
+            return listed.names();
+        } catch (LinuxError e) {
+            if (e.errno() == LinuxError.EACCES) {
+                return List.of();
+            }
+            throw e;
+        }
     }
 
     public Folder folder() {

@@ -28,7 +28,7 @@ final class ProcessContents implements MemorySource {
 
     /** Without what the image holds of the kernel's own pages (the vDSO's code), and what images of older versions hold of memory that begins empty. */
     static ProcessContents own(MemorySource image, List<Region> regions) {
-        return new ProcessContents(image, regions.stream().filter(region -> region.kernelOwned() || region.wiped()).toList());
+        return new ProcessContents(image, regions.stream().filter(region -> region.kernelOwned() || region.droppable()).toList());
     }
 
     private static long[] without(long[] extents, Region region) {

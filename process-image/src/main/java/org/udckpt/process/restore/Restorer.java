@@ -1,6 +1,7 @@
 package org.udckpt.process.restore;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,7 +40,6 @@ import org.udckpt.process.trace.VectorLayouts;
  */
 public final class Restorer {
     private static final int SIGKILL = 9, SIGSTOP = 19;
-    private static final long MOST_STATE = 1 << 16;
 
     private final JobImage image;
     private final RestoreTarget target;
@@ -100,17 +100,19 @@ public final class Restorer {
     }
 
     /**
-     * Whether what else the job has outside of itself is there, and free: files and directories, names, ports. To be asked before files are put back, also by
-     * who only wants to know; {@link #restore} asks again.
+     * Whether what else the job has outside of itself is there, and free: files and directories, names, ports, room for its shared memory. To be asked before files
+     * are put back, also by who only wants to know; {@link #restore} asks again.
      *
+     * @param memory its sources, of which nothing is read
      * @param naming {@link RestoreTarget#name}
      * @param warn   hears of what is odd, and no hindrance
      * @throws RestoreException naming what is not
      * @throws NameRefused      naming what stands in the way, and whose it is
      */
-    public static void checkSurroundings(JobImage image, Function<ProcessState, String> naming, Consumer<String> warn) {
+    public static void checkSurroundings(JobImage image, Collection<MemorySource> memory, Function<ProcessState, String> naming, Consumer<String> warn) {
         new FileChecks(image, warn, named(image)).checkBefore();
         NamesCheck.check(image);
+        SharedRoom.check(image, memory);
         Ports.check(image, new Owners(image, naming));
     }
 
@@ -217,7 +219,6 @@ public final class Restorer {
         for (ProcessState process : image.processes()) {
             spaces.get(process.pid()).map();
             Puppet puppet = puppets.get(process.pid());
-            tellWiped(process);
             attributesOf(process, puppet).placeMemory();
             MemorySource now = lazy.begin(puppet, ProcessContents.own(contents(puppet), regionsOf(process)));
             pages.fillMemory(now, puppet.memory(), 0, puppet.name());
@@ -244,15 +245,6 @@ public final class Restorer {
             finish(puppets.get(process.pid()), process, spaces.get(process.pid()), threads.get(i));
         }
         return threads;
-    }
-
-    /** A page or two is a generator's of random numbers, which knows what to do. Data that a program would miss is more. */
-    private void tellWiped(ProcessState process) {
-        long bytes = regionsOf(process).stream().filter(region -> region.wiped() && !region.vmFlags().contains("dp")).mapToLong(Region::size).sum();
-        if (bytes > MOST_STATE) {
-            target.warn("%s has %d KiB of memory that it wanted wiped in forks (MADV_WIPEONFORK): it is empty now, since a restart is one (docs/attributes.md)".formatted(
-                    target.name(process), bytes >> 10));
-        }
     }
 
     private MemorySource contents(Puppet puppet) {

@@ -2,8 +2,8 @@ package org.udckpt.process.restore;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -28,7 +28,7 @@ final class SharedRoom {
     private SharedRoom() {}
 
     /** @throws RestoreException with how much is needed, how much there is, and the way out */
-    static void check(JobImage image, List<MemorySource> memory) {
+    static void check(JobImage image, Collection<MemorySource> memory) {
         Map<Long, Long> bytes = memory.stream().filter(source -> !source.process()).collect(Collectors.toMap(MemorySource::id, SharedRoom::bytes));
         Map<Long, FileSystem> systems = new HashMap<>();
         Map<Long, Long> needed = new TreeMap<>();

@@ -113,7 +113,7 @@ class FileCutTest {
         FileRequest request = SavedFiles.named(3 << 20);
         Prefixes before = new Prefixes(request);
         int opened = org.udckpt.linux.Files.open(file.toString(), Syscall.O_RDWR);
-        before.consider("/proc/self/fd/" + opened, new QuietFiles(FileObservers.now()));
+        before.consider("/proc/self/fd/" + opened, new QuietFiles(new FileObservers(FileLeases.now())));
         org.udckpt.linux.Files.close(opened);
         append(file, "written between the look and the stop");
         byte[] then = Files.readAllBytes(file);

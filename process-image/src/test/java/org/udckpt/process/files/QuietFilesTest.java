@@ -149,7 +149,7 @@ class QuietFilesTest {
 
     /** As a capture makes it, with what this process watches. */
     private QuietFiles quiet() {
-        FileObservers observers = FileObservers.now();
+        FileObservers observers = new FileObservers(FileLeases.now());
         observers.see(org.udckpt.linux.Proc.text("/proc/self/fdinfo/" + inotify));
         return new QuietFiles(observers);
     }

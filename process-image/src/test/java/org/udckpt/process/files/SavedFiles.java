@@ -50,6 +50,7 @@ final class SavedFiles {
 
     static SavedFiles of(FileRequest request, Prefixes before, Consumer<FileCut> stop, Runnable meanwhile) {
         try (FileCut cut = new FileCut(request, new AtomicLong()::incrementAndGet, before)) {
+            cut.openBy(new QuietFiles(new FileObservers(FileLeases.now())));
             stop.accept(cut);
             return new SavedFiles(cut, meanwhile);
         }
