@@ -13,11 +13,14 @@ public final class Tries {
         boolean wins(int number) throws Exception;
     }
 
+    private static final int SHORT = 20;
+
     private Tries() {}
 
-    /** @param fewer how many times fewer than others, for an attack that takes seconds; 1: as often */
+    /** @param fewer among all tests so many times fewer than others, for an attack that takes seconds; 1: as often */
     public static int count(int fewer) {
-        return Math.max(1, Integer.getInteger("udckpt.attack.tries", 20) / fewer);
+        Integer asked = Integer.getInteger("udckpt.attack.tries");
+        return asked != null ? asked : Math.max(1, SHORT / fewer);
     }
 
     /** Tries it, and fails with the number of those that won, and prints a line that says how many there were. */
@@ -25,7 +28,7 @@ public final class Tries {
         noneWins(name, 1, attack);
     }
 
-    /** The same, {@code fewer} times fewer. */
+    /** The same, {@code fewer} times fewer among all tests. */
     public static void noneWins(String name, int fewer, Attack attack) throws Exception {
         int count = count(fewer);
         int won = 0;
