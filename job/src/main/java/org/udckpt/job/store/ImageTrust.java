@@ -1,6 +1,7 @@
 package org.udckpt.job.store;
 
 import java.nio.file.Path;
+import org.udckpt.image.ImageError;
 import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.storage.StorageIo;
 import org.udckpt.job.config.Option;
@@ -9,6 +10,7 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Trust;
+import org.udckpt.linux.UntrustedPath;
 
 /** Which directories a job's checkpoints may be in: those that nobody else can exchange, or a group's that was allowed (docs/security.md). */
 public final class ImageTrust {
@@ -39,8 +41,8 @@ public final class ImageTrust {
                 if (e.errno() != LinuxError.ENOENT) { // else it is not there yet
                     throw Failure.of("looking at " + directory, e);
                 }
-            } catch (RuntimeException e) {
-                throw Failure.of("checkpoints in " + directory, e);
+            } catch (UntrustedPath e) {
+                throw Failure.of("checkpoints in " + directory, new ImageError.Untrusted(directory, e));
             }
         }
     }
