@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <mqueue.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -140,6 +141,24 @@ static void tcp_self(void) {
     MUST(connect(fd, (struct sockaddr *) &address, length));
 }
 
+/* A file in /proc of a child that has ended. */
+static void ended_owner(const char *name, int flags) {
+    int go[2];
+    MUST(pipe(go));
+    pid_t child = fork();
+    if (!child) {
+        char byte;
+        close(go[1]);
+        _exit(read(go[0], &byte, 1) != 0);
+    }
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d%s", child, name);
+    MUST(open(path, O_RDONLY | flags));
+    MUST(close(go[1]));
+    MUST(close(go[0]));
+    MUST(waitpid(child, NULL, 0));
+}
+
 static void udp_group(void) {
     struct ip_mreq group = {.imr_multiaddr = {htonl(0xe0000105)}, .imr_interface = {htonl(INADDR_LOOPBACK)}};
     MUST(!setsockopt(socket(AF_INET, SOCK_DGRAM, 0), IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof group));
@@ -252,6 +271,12 @@ static void make(const char *kind) {
         MUST(unlink("one"));
     } else if (!strcmp(kind, "path-handle")) path_handle();
     else if (!strcmp(kind, "signal-io")) signal_io();
+    else if (!strcmp(kind, "message-queue")) {
+        MUST(mq_open("/udckpt-odd", O_RDWR | O_CREAT | O_EXCL, 0600, NULL));
+        MUST(mq_unlink("/udckpt-odd"));
+    } else if (!strcmp(kind, "ended-owner")) ended_owner("/status", 0);
+    else if (!strcmp(kind, "ended-directory")) ended_owner("", O_DIRECTORY);
+    else if (!strcmp(kind, "other-owner")) MUST(open("/proc/1/status", O_RDONLY));
     else if (!strcmp(kind, "segment")) MUST(segment = shmget(IPC_PRIVATE, 65536, IPC_CREAT | 0600));
     else if (!strcmp(kind, "segment-part")) segment_part();
     else if (!strcmp(kind, "datagram")) datagram();

@@ -21,8 +21,6 @@ import org.udckpt.process.model.KernelObject.StandardStream;
 /** Turns every descriptor of the stopped processes into a kernel object, or refuses it by name. */
 final class DescriptorReader {
     /** Of /dev/{null,zero,full,random,urandom} and /dev/tty: makedev(major, minor). */
-    private static final long[] HARMLESS = {0x103, 0x105, 0x107, 0x108, 0x109, 0x500};
-
     private final CaptureRequest.StandardStreams streams;
     private final ObjectTable table;
     private final MemoryObjects memory;
@@ -31,6 +29,7 @@ final class DescriptorReader {
     private final AnonymousReader anonymous;
     private final TerminalReader terminals;
     private final SignalOwners signals;
+    private final OpenedByName names = new OpenedByName();
     private final List<Descriptor> descriptors = new ArrayList<>();
     private final Map<TracedProcess, List<OpenDescriptor>> open = new HashMap<>();
     private final FileObservers observers;
@@ -56,6 +55,7 @@ final class DescriptorReader {
      * what is refused.
      */
     void look(TracedProcess process) {
+        names.seen(process);
         List<OpenDescriptor> own = new ArrayList<>();
         for (int fd : Proc.descriptors(process.pid)) {
             OpenDescriptor one = OpenDescriptor.of(process, fd);
@@ -134,7 +134,8 @@ final class DescriptorReader {
             if (!open.link().startsWith("/") || open.link().endsWith(" (deleted)") || open.link().startsWith("/memfd:")) {
                 throw open.refuse("an O_PATH descriptor of " + open.link() + ", which has no name to open it by again, cannot be checkpointed; close it first");
             }
-            return add(id -> new DirectoryOrDevice(id, open.link(), open.openFlags(), 0));
+            String name = names.ofTheSame(open);
+            return add(id -> new DirectoryOrDevice(id, name, open.openFlags(), 0));
         }
         return byLink(open);
     }
@@ -159,7 +160,8 @@ final class DescriptorReader {
     private long byType(OpenDescriptor open) {
         String link = open.link();
         if (link.startsWith("/proc/") || link.startsWith("/sys/")) {
-            return add(id -> new PseudoFile(id, link, open.openFlags(), open.position()));
+            String name = names.pseudo(open);
+            return add(id -> new PseudoFile(id, name, open.openFlags(), open.position()));
         }
         return switch (open.stat().type()) {
             case Files.Stat.REGULAR -> regular(open);
@@ -174,7 +176,8 @@ final class DescriptorReader {
         if (open.link().endsWith(" (deleted)")) {
             throw open.refuse(open.link() + ": a deleted directory cannot be opened again");
         }
-        return add(id -> new DirectoryOrDevice(id, open.link(), open.openFlags(), open.position()));
+        String name = names.ofTheSame(open);
+        return add(id -> new DirectoryOrDevice(id, name, open.openFlags(), open.position()));
     }
 
     private long regular(OpenDescriptor open) {
@@ -188,10 +191,9 @@ final class DescriptorReader {
         if (TerminalReader.isTerminal(open.stat())) {
             return terminals.read(open);
         }
-        for (long harmless : HARMLESS) {
-            if (open.stat().rawDevice() == harmless) {
-                return add(id -> new DirectoryOrDevice(id, open.link(), open.openFlags(), 0));
-            }
+        String stateless = names.device(open);
+        if (stateless != null) {
+            return add(id -> new DirectoryOrDevice(id, stateless, open.openFlags(), 0));
         }
         if (open.link().startsWith("/dev/infiniband/")) {
             throw open.refuse(open.link() + " was opened behind the library; only verbs that go through libibverbs can be checkpointed (is LD_PRELOAD cleared?)");

@@ -121,14 +121,14 @@ final class MemoryObjects {
             }
             return MemoryKind.MEMFD;
         }
+        if (type == MQUEUE) { // with a name or without
+            throw open.refuse("POSIX message queue " + open.link() + " cannot be checkpointed; close it first");
+        }
         if (open.link().endsWith(" (deleted)")) {
             if (open.stat().links() > 0) {
                 throw open.refuse(open.link() + " still has another name (link(2)), which a restart would not find; keep the name under which it was opened");
             }
             return MemoryKind.DELETED_FILE;
-        }
-        if (type == MQUEUE) {
-            throw open.refuse("POSIX message queue " + open.link() + " cannot be checkpointed; close it first");
         }
         if (type == HUGETLBFS || open.link().startsWith(SHARED_MEMORY)) {
             return open.writable() || mayWrite(open.proc()) ? MemoryKind.NAMED_FILE : null;

@@ -11,8 +11,14 @@ record OpenDescriptor(TracedProcess process, int fd, String link, String info, i
     static OpenDescriptor of(TracedProcess process, int fd) {
         String path = "/proc/" + process.pid + "/fd/" + fd;
         String info = Proc.text("/proc/" + process.pid + "/fdinfo/" + fd);
-        return new OpenDescriptor(process, fd, Files.readLink(path), info, Integer.parseInt(Proc.field(info, "flags:"), 8),
-                Long.parseLong(Proc.field(info, "pos:")), Files.stat(path));
+        String link = Files.readLink(path);
+        Files.Stat stat = Files.tryStat(path);
+        String gone = stat == null && link != null ? OpenedByName.goneOwner(link) : null;
+        if (gone != null) {
+            throw process.refuse(fd, gone + "; close it first");
+        }
+        return new OpenDescriptor(process, fd, link, info, Integer.parseInt(Proc.field(info, "flags:"), 8), Long.parseLong(Proc.field(info, "pos:")),
+                stat != null ? stat : Files.stat(path));
     }
 
     /**

@@ -68,6 +68,10 @@ final class Surroundings {
 
     private static void refuseDeleted(TracedProcess process, String link, String what) {
         String path = Files.readLink("/proc/" + process.pid + "/" + link);
+        String gone = path != null && Files.tryStat("/proc/" + process.pid + "/" + link) == null ? OpenedByName.goneOwner(path) : null;
+        if (gone != null) {
+            throw process.refuse(what + " " + gone + "; have it change to another one first (chdir(2))");
+        }
         if (path != null && path.endsWith(" (deleted)") && Files.stat("/proc/" + process.pid + "/" + link).links() == 0) {
             throw process.refuse(what + " " + MemoryObjects.name(path) + " was deleted or replaced while it ran, so a restart would not find it; put it back and start the job again");
         }

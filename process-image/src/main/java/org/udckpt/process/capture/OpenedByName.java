@@ -1,0 +1,79 @@
+package org.udckpt.process.capture;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.udckpt.linux.Files;
+
+/**
+ * What a restart will open by its name has to be what the name leads to when the checkpoint is asked for: else the restart would find nothing, or something else, when
+ * it is too late. Contents of regular files are another matter ({@link MemoryObjects}, identity).
+ */
+final class OpenedByName {
+    private static final String DELETED = " (deleted)";
+    /** proc_pid(5); the kernel finds the owner again at each look. */
+    private static final Pattern OF_A_PROCESS = Pattern.compile("/proc/(\\d+)(/.*| [(]deleted[)])?");
+    /** Devices without a state, by their numbers, and where each machine has them (Documentation/admin-guide/devices.txt). */
+    private static final Map<Long, String> STATELESS = Map.of(0x103L, "/dev/null", 0x105L, "/dev/zero", 0x107L, "/dev/full", 0x108L, "/dev/random", 0x109L, "/dev/urandom",
+            0x500L, "/dev/tty");
+
+    private final Set<Integer> owners = new HashSet<>();
+    private final Map<Long, String> elsewhere = new HashMap<>();
+
+    /** One of the processes whose files in /proc will be there after a restart. For all of them before anything is asked. */
+    void seen(TracedProcess process) {
+        owners.add(process.namespacePid);
+        process.threads.forEach(thread -> owners.add(thread.namespaceTid));
+    }
+
+    /** Of a file of /proc that cannot be looked at: why a restart could not open it; null: it is no process's. */
+    static String goneOwner(String path) {
+        return OF_A_PROCESS.matcher(path).matches() ? path + " is of a process that has ended, and can never be opened again" : null;
+    }
+
+    /** The name of a file in /proc or /sys. */
+    String pseudo(OpenDescriptor open) {
+        Matcher owner = OF_A_PROCESS.matcher(open.link());
+        if (owner.matches() && !owners.contains(Integer.parseInt(owner.group(1)))) {
+            if (Files.tryStat("/proc/" + owner.group(1)) == null) {
+                throw open.refuse(goneOwner(open.link()) + "; close it first");
+            }
+            throw open.refuse(open.link() + " is of a process that is no part of the job, and would be another one's after a restart; close it first");
+        }
+        if (open.link().endsWith(DELETED) || !owner.matches() && Files.tryStat(open.link()) == null) {
+            throw open.refuse(open.link() + " is open, and nothing is there any more that a restart could open; close it first");
+        }
+        return open.link();
+    }
+
+    /** The name of a directory, or of anything that is open by O_PATH. */
+    String ofTheSame(OpenDescriptor open) {
+        Files.Stat named = Files.tryStat(open.link());
+        if (named == null || !named.isSame(open.stat()) && open.stat().type() != Files.Stat.LINK) {
+            throw open.refuse(open.link() + " is open, and " + (named == null ? "nothing is" : "something else is") + " under this name now, so that a restart could not open it again; close it first");
+        }
+        return open.link();
+    }
+
+    /** The name of a device without a state; null: it has one. Where its node has gone, any node of the same numbers is the same device. */
+    String device(OpenDescriptor open) {
+        long number = open.stat().rawDevice();
+        String usual = STATELESS.get(number);
+        if (usual == null || isNode(open.link(), number)) {
+            return usual == null ? null : open.link();
+        }
+        String name = elsewhere.computeIfAbsent(number, _ -> isNode(usual, number) ? usual : "");
+        if (name.isEmpty()) {
+            throw open.refuse("the node of device " + open.link() + " is not there any more, nor is it " + usual + ", so that a restart could not open it again; close it first");
+        }
+        return name;
+    }
+
+    private static boolean isNode(String path, long number) {
+        Files.Stat stat = Files.tryStat(path);
+        return stat != null && stat.type() == Files.Stat.CHARACTER && stat.rawDevice() == number;
+    }
+}
