@@ -271,7 +271,10 @@ static void make(const char *kind) {
         MUST(unlink("one"));
     } else if (!strcmp(kind, "path-handle")) path_handle();
     else if (!strcmp(kind, "signal-io")) signal_io();
-    else if (!strcmp(kind, "message-queue")) {
+    else if (!strcmp(kind, "aio")) {
+        unsigned long context = 0;
+        MUST(syscall(SYS_io_setup, 8, &context));
+    } else if (!strcmp(kind, "message-queue")) {
         MUST(mq_open("/udckpt-odd", O_RDWR | O_CREAT | O_EXCL, 0600, NULL));
         MUST(mq_unlink("/udckpt-odd"));
     } else if (!strcmp(kind, "ended-owner")) ended_owner("/status", 0);

@@ -16,6 +16,9 @@ final class MappingCheck {
             if (path.startsWith("anon_inode:[io_uring]")) {
                 throw process.refuse("io_uring cannot be checkpointed; run the program with its io_uring support turned off");
             }
+            if (path.startsWith("/[aio]")) {
+                throw process.refuse("asynchronous I/O of the kernel (io_setup(2), libaio) cannot be checkpointed; destroy its contexts first (io_destroy(2)), or have the program use another way");
+            }
             if (path.startsWith("/secretmem")) {
                 throw process.refuse("memory of memfd_secret(2) at 0x" + Long.toHexString(mapping.start()) + " cannot be read by anyone else, so it cannot be checkpointed");
             }
