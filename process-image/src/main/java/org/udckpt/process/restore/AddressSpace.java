@@ -244,6 +244,11 @@ final class AddressSpace {
         return (p.charAt(0) == 'r' ? 1 : 0) | (p.charAt(1) == 'w' ? 2 : 0) | (p.charAt(2) == 'x' ? 4 : 0);
     }
 
+    /** The last of all calls in the process. */
+    void leaveKernelPages() {
+        kernel.leave();
+    }
+
     private static int flags(Region region, long fd) {
         String vm = " " + region.vmFlags() + " ";
         int type = region.shared() ? MAP_SHARED : vm.contains(" " + VmFlags.DROPPABLE + " ") && Droppable.KNOWN ? MAP_DROPPABLE : MAP_PRIVATE;

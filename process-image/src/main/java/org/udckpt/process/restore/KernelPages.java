@@ -25,6 +25,8 @@ final class KernelPages {
     private final List<Region> then;
     private byte[] running;
     private long runningAt;
+    private long parked;
+    private long parkedBytes;
     private boolean foreign;
     private VdsoStandIn standIn;
 
@@ -40,6 +42,8 @@ final class KernelPages {
         running = puppet.read(vdso.start(), (int) vdso.size());
         foreign = !BuildId.of(running).equals(process.vdsoBuild()) || then.size() != own.size() || own.stream().anyMatch(region -> counterpart(region) == null);
         long park = puppet.scratch() + Hole.BYTES / 2;
+        parked = park;
+        parkedBytes = own.getLast().end() - own.getFirst().start();
         for (Region region : own) {
             move(region, region.start(), park + (region.start() - own.getFirst().start()));
         }
@@ -92,6 +96,13 @@ final class KernelPages {
             Region old = StubLayout.vdso(then).orElseThrow();
             puppet.call("map a stand-in for the vDSO of the checkpoint's kernel", Syscall.MMAP, old.start(), old.size(), PROT_READ_EXEC, PRIVATE_ANONYMOUS_NOREPLACE, -1, 0);
             puppet.memory().writeBytes(old.start(), standIn.bytes());
+        }
+    }
+
+    /** A process that has unmapped them gets none. Injected calls are made in their code, so no other call can come after this one, whose end nobody runs. */
+    void leave() {
+        if (then.isEmpty()) {
+            puppet.call("unmap the kernel's pages", Syscall.MUNMAP, parked, parkedBytes);
         }
     }
 

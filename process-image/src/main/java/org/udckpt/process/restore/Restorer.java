@@ -48,6 +48,7 @@ public final class Restorer {
     private final Map<Long, MemorySource> sharedContents = new HashMap<>();
     private final Map<Long, MemorySource> privateContents = new HashMap<>();
     private final Map<Long, SharedMemory> sharedMemories = new LinkedHashMap<>();
+    private final Map<Integer, AddressSpace> spaces = new LinkedHashMap<>();
     private final Map<Integer, List<Region>> regions;
     private final Map<Integer, List<PosixTimer>> timers;
     private final Handles handles;
@@ -173,6 +174,7 @@ public final class Restorer {
             }
             placed.settle();
             InotifyObjects.watch(image, puppets, names);
+            spaces.values().forEach(AddressSpace::leaveKernelPages);
             threads.forEach(Threads::setRegisters);
             stopStopped(puppets);
             start = new FirstInstruction(threads, target);
@@ -204,7 +206,6 @@ public final class Restorer {
         VectorConversion vectors = new VectorConversion(image.vectors(), VectorLayouts.here(model), model);
         Map<Integer, List<ThreadState>> threadStates = threadsForHere(puppets, vectors);
         Descriptors descriptors = new Descriptors(image, puppets, handles, names, target, tree.streams());
-        Map<Integer, AddressSpace> spaces = new LinkedHashMap<>();
         for (ProcessState process : image.processes()) {
             Puppet puppet = puppets.get(process.pid());
             AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles, sharedMemories, verified, names);
