@@ -214,7 +214,7 @@ public final class Restorer {
             Attributes.permitVectors(puppet, process);
             Attributes.enter(puppet, process, names);
         }
-        SharedMemories shared = new SharedMemories(handles, names, newNames, placed, sharedContents, pages, target.changes());
+        SharedMemories shared = new SharedMemories(image, handles, names, newNames, placed, sharedContents, pages, target.changes());
         Map<SharedMemory, Puppet> makers = sharedMakers(puppets, descriptors);
         makers.forEach((memory, maker) -> shared.make(maker, memory));
         for (ProcessState process : image.processes()) {

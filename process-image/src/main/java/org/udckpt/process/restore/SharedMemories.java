@@ -1,10 +1,13 @@
 package org.udckpt.process.restore;
 
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.Map;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.KernelObject.OpenFile;
 import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.names.NewName;
@@ -14,6 +17,7 @@ import org.udckpt.process.names.PlacedNames;
 /** Makes the shared segments and files whose contents are in the image, and fills them. */
 final class SharedMemories {
     private static final int FCHMOD = 91, SHMID_DS_BYTES = 112;
+    private static final long UTIME_OMIT = 0x3fff_fffe, SECOND_NS = 1_000_000_000L;
 
     private final Handles handles;
     private final NamedFiles files;
@@ -22,9 +26,12 @@ final class SharedMemories {
     private final Map<Long, MemorySource> sources;
     private final Pages pages;
     private final PrivateFiles.Place changes;
+    /** When each was written to last, by id, as who has it open sees. */
+    private final Map<Long, Long> modified = new HashMap<>();
 
     /** @param changes {@link RestoreTarget#changes} */
-    SharedMemories(Handles handles, NamedFiles files, NewNames names, PlacedNames placed, Map<Long, MemorySource> sources, Pages pages, PrivateFiles.Place changes) {
+    SharedMemories(JobImage image, Handles handles, NamedFiles files, NewNames names, PlacedNames placed, Map<Long, MemorySource> sources, Pages pages, PrivateFiles.Place changes) {
+        image.objects().stream().filter(OpenFile.class::isInstance).map(OpenFile.class::cast).forEach(file -> modified.put(file.backing(), file.modifiedNs()));
         this.changes = changes;
         this.handles = handles;
         this.files = files;
@@ -119,18 +126,32 @@ final class SharedMemories {
     void finish(Puppet maker, SharedMemory memory) {
         switch (memory.kind()) {
             case MEMFD -> {
-                maker.call("chmod " + memory.path(), FCHMOD, handles.in(maker, memory.id()), memory.mode() & 07777);
+                attributes(maker, memory);
                 if (memory.seals() != 0) {
                     maker.call("seal " + memory.path(), Syscall.FCNTL, handles.in(maker, memory.id()), 1033 /* F_ADD_SEALS */, memory.seals());
                 }
             }
-            case DELETED_FILE -> maker.call("chmod " + memory.path(), FCHMOD, handles.in(maker, memory.id()), memory.mode() & 07777);
+            case DELETED_FILE -> attributes(maker, memory);
             case SYSV -> {
                 if ((memory.mode() & 01000 /* SHM_DEST */) != 0) {
                     maker.call("mark segment " + memory.ipcId() + " for removal", Syscall.SHMCTL, memory.ipcId(), 0 /* IPC_RMID */, 0);
                 }
             }
             case ANONYMOUS, NAMED_FILE, DISK_FILE -> { }
+        }
+    }
+
+    /** Of what has no name: owner, mode (which a new owner cuts down), and when it was written to. */
+    private void attributes(Puppet maker, SharedMemory memory) {
+        long fd = handles.in(maker, memory.id());
+        if (isAnothers(memory)) {
+            maker.call("give " + memory.path() + " to user " + memory.uid(), Syscall.FCHOWN, fd, memory.uid(), memory.gid());
+        }
+        maker.call("chmod " + memory.path(), FCHMOD, fd, memory.mode() & 07777);
+        Long time = modified.get(memory.id());
+        if (time != null) {
+            long times = maker.structure().i64(0).i64(UTIME_OMIT).i64(Math.floorDiv(time, SECOND_NS)).i64(Math.floorMod(time, SECOND_NS)).put(); // struct timespec[2]
+            maker.call("set the time of " + memory.path(), Syscall.UTIMENSAT, fd, 0, times, 0);
         }
     }
 
