@@ -80,7 +80,7 @@ static int inside_ucx(uintptr_t caller)
 }
 
 /* What the vDSO's gives: the kernel's, into memory that is written here as it is there. */
-static void tell_zone(struct timezone *zone)
+static __attribute__((noinline, cold)) void tell_zone(struct timezone *zone)
 {
     struct timezone kernel = {0};
     int error = errno;
