@@ -76,6 +76,13 @@ target_include_directories(snapshot_tags PRIVATE ${ROOT}/process-image/src/main/
 target_link_libraries(snapshot_tags PRIVATE crypto)
 set_target_properties(snapshot_tags PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
+if(NOT UDCKPT_SANITIZE) # it counts allocations by a malloc of its own
+  add_executable(libc_calls ${FABRIC_TEST}/libc_calls.c)
+  target_compile_options(libc_calls PRIVATE -O2)
+  target_link_libraries(libc_calls PRIVATE pthread)
+  set_target_properties(libc_calls PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+endif()
+
 add_executable(soft_mac_test ${FABRIC_TEST}/soft_mac_test.c ${ROOT}/native/src/main/c/soft_mac.c ${ROOT}/native/src/main/c/soft_ghash.c)
 target_compile_options(soft_mac_test PRIVATE -O2)
 target_link_libraries(soft_mac_test PRIVATE crypto)

@@ -64,10 +64,12 @@ static char *find(const char *name)
     if (__builtin_expect(__atomic_load_n(&udckpt_new_environment.length, __ATOMIC_ACQUIRE) != 0, 0))
         take_new();
     char **list = __atomic_load_n(&environ, __ATOMIC_ACQUIRE);
+    if (!list) /* then the name is not read */
+        return NULL;
     size_t length = strlen(name);
     if (!length)
         return NULL;
-    for (; list && *list; list++)
+    for (; *list; list++)
         if (!strncmp(*list, name, length) && (*list)[length] == '=')
             return *list + length + 1;
     return NULL;

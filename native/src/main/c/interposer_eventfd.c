@@ -12,7 +12,7 @@ EXPORT int eventfd(unsigned int count, int flags)
     if (fd < 0 || !(flags & EFD_SEMAPHORE) || !fcntl(fd, F_SETSIG, UDCKPT_EVENTFD_SEMAPHORE_MARK))
         return fd;
     int error = errno;
-    close(fd);
+    syscall(SYS_close, fd); /* close(2) may end a thread, and leave the descriptor */
     errno = error;
     return -1;
 }

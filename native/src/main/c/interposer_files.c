@@ -1,6 +1,9 @@
 /* What programs see of the device in the file system: the soft fabric's /dev/infiniband/uverbs0 looks like a device,
- * for UCX asks stat and access about it, and /sys/class/infiniband like a directory, for Open MPI's openib asks stat; a real one is seen as it is; opening anything there is refused, because a descriptor of a
- * real device behind the library's back cannot be checkpointed. */
+ * for UCX asks stat and access about it, and /sys/class/infiniband like a directory, for Open MPI's openib asks stat; a real one is seen as it is; opening a device there is refused, because a descriptor of a
+ * real device behind the library's back cannot be checkpointed.
+ *
+ * Each function here does for every argument what the one behind it does, so that one is called first, and a path is looked at only when the kernel has
+ * read it. Nothing here allocates or locks: these functions are async-signal-safe (signal-safety(7)). */
 #include "interposer.h"
 #include "real_library.h"
 #include "soft_config.h"
@@ -8,67 +11,91 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define FOLDER "/dev/infiniband/"
 #define UVERBS_MAJOR 231 /* Documentation/admin-guide/devices.txt */
 #define UVERBS_MINOR 192
 
-static int is_device(const char *path)
+extern int __xstat(int version, const char *path, struct stat *status), __xstat64(int version, const char *path, struct stat64 *status);
+extern int __lxstat(int version, const char *path, struct stat *status), __lxstat64(int version, const char *path, struct stat64 *status);
+
+#define NEW_FUNCTIONS(X) X(stat) X(stat64) X(lstat) X(lstat64) X(access) X(open) X(open64) X(openat) X(openat64)
+#define OLD_FUNCTIONS(X) X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64) /* of programs built before glibc 2.33, kept for those only */
+
+/* The next definition of each function in the search order. */
+#define X(function) __typeof__(function) *function;
+static struct {
+    NEW_FUNCTIONS(X)
+    OLD_FUNCTIONS(X)
+} next;
+#undef X
+
+/* Those that need a version to be found are not asked for without one: a failure would stand in the program's dlerror(3). */
+static void find_next(void)
 {
-    if (!path || strncmp(path, FOLDER "uverbs", sizeof FOLDER "uverbs" - 1) || !top_device() || lower_device != &soft_device)
-        return 0;
-    const struct soft_config *config = soft_config();
-    const char *digit = path + sizeof FOLDER "uverbs" - 1;
-    return config && *digit >= '0' && (unsigned)(*digit - '0') < config->devices && !digit[1];
+    void *found;
+#define X(function)                                    \
+    found = dlsym(RTLD_NEXT, #function);               \
+    __atomic_store_n((void **) &next.function, found, __ATOMIC_RELEASE);
+    NEW_FUNCTIONS(X)
+#undef X
+#define X(function)                                    \
+    found = dlvsym(RTLD_NEXT, #function, "GLIBC_2.2.5"); \
+    __atomic_store_n((void **) &next.function, found, __ATOMIC_RELEASE);
+    OLD_FUNCTIONS(X)
+#undef X
 }
 
-/* What `path` looks like though it need not be there, or 0. */
-static mode_t pretended(const char *path)
+/* Before anybody is likely to call in a signal handler: dlsym(3) takes a lock. */
+__attribute__((constructor)) static void find_next_early(void)
 {
-    static const char class[] = "/sys/class/infiniband";
-    if (is_device(path))
-        return S_IFCHR | 0666;
-    return path && !strcmp(path, class) && top_device() && lower_device == &soft_device ? S_IFDIR | 0555 : 0;
+    int error = errno;
+    find_next();
+    errno = error;
 }
 
-/* A real device, or the one that only looks real; what does not exist at all may be asked for (UCX
- * probes rdma_cm), and the kernel says so. */
-static int is_behind(const char *path)
-{
-    if (real_inside || !path || strncmp(path, FOLDER, sizeof FOLDER - 1))
-        return 0;
-    return is_device(path) || !faccessat(AT_FDCWD, path, F_OK, 0);
-}
-
-static int refuse_open(const char *path)
-{
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&said))
-        fprintf(stderr, "udckpt: open of %s is not supported: a device opened behind the library cannot be checkpointed; use ibv_open_device\n",
-                path);
-    errno = ENODEV;
-    return -1;
-}
-
-/* The next definition of a function in the search order, found once. */
+/* Another library's constructor may run before ours. */
 #define NEXT(function)                                                                                  \
     ({                                                                                                  \
-        static __typeof__(&function) next;                                                              \
-        __typeof__(&function) found = __atomic_load_n(&next, __ATOMIC_ACQUIRE);                         \
-        if (!found) {                                                                                   \
-            found = (__typeof__(&function)) dlsym(RTLD_NEXT, #function);                                \
-            if (!found) /* dlsym passes by what glibc keeps for old programs only */                    \
-                found = (__typeof__(&function)) dlvsym(RTLD_NEXT, #function, "GLIBC_2.2.5");            \
-            __atomic_store_n(&next, found, __ATOMIC_RELEASE);                                           \
+        __typeof__(function) *found_ = __atomic_load_n(&next.function, __ATOMIC_ACQUIRE);               \
+        if (__builtin_expect(!found_, 0)) {                                                             \
+            find_next_early();                                                                          \
+            found_ = __atomic_load_n(&next.function, __ATOMIC_ACQUIRE);                                 \
         }                                                                                               \
-        found;                                                                                          \
+        found_;                                                                                         \
     })
+
+/* Whether a call that ended so has read its path to the end: other errors may have been found before, or are that it cannot be read. */
+static int has_read(int result)
+{
+    return result >= 0 || errno == ENOENT || errno == EACCES || errno == ENOTDIR;
+}
+
+/* Of a path that the kernel has read. */
+static int is_device(const char *path)
+{
+    if (strncmp(path, FOLDER "uverbs", sizeof FOLDER "uverbs" - 1) || !top_is_soft())
+        return 0;
+    const char *digit = path + sizeof FOLDER "uverbs" - 1;
+    return *digit >= '0' && *digit <= '9' && !digit[1] && (unsigned)(*digit - '0') < soft_devices();
+}
+
+/* What `path` looks like though it need not be there, or 0. @param result of the same call without us */
+static mode_t pretended(const char *path, int result)
+{
+    static const char class[] = "/sys/class/infiniband";
+    if (!has_read(result))
+        return 0;
+    if (is_device(path))
+        return S_IFCHR | 0666;
+    return !strcmp(path, class) && top_is_soft() ? S_IFDIR | 0555 : 0;
+}
 
 #define LOOKS_LIKE(mode, status)                                                                        \
     do {                                                                                                \
@@ -80,43 +107,75 @@ static int refuse_open(const char *path)
             (status)->st_rdev = makedev(UVERBS_MAJOR, UVERBS_MINOR);                                    \
     } while (0)
 
+/* Where the kernel had nothing to tell, it is asked for what is always there: that is how a bad address becomes EFAULT. */
+#define TELL(name, status, ...)                                                                         \
+    int before = errno, result = NEXT(name)(__VA_ARGS__ path, status);                                  \
+    mode_t mode = pretended(path, result);                                                              \
+    if (__builtin_expect(!mode, 1))                                                                     \
+        return result;                                                                                  \
+    if (result && NEXT(name)(__VA_ARGS__ "/", status))                                                  \
+        return -1;                                                                                      \
+    LOOKS_LIKE(mode, status);                                                                           \
+    errno = before;                                                                                     \
+    return 0;
+
 #define STAT(name, type)                                                                                \
     EXPORT int name(const char *path, struct type *status)                                              \
     {                                                                                                   \
-        mode_t mode = pretended(path);                                                                  \
-        if (!mode)                                                                                      \
-            return NEXT(name)(path, status);                                                            \
-        LOOKS_LIKE(mode, status);                                                                       \
-        return 0;                                                                                       \
+        TELL(name, status)                                                                              \
     }
 
 #define XSTAT(name, type)                                                                               \
     EXPORT int name(int version, const char *path, struct type *status)                                 \
     {                                                                                                   \
-        mode_t mode = pretended(path);                                                                  \
-        if (!mode)                                                                                      \
-            return NEXT(name)(version, path, status);                                                   \
-        LOOKS_LIKE(mode, status);                                                                       \
-        return 0;                                                                                       \
+        TELL(name, status, version, )                                                                   \
     }
 
 STAT(stat, stat)
 STAT(stat64, stat64)
 STAT(lstat, stat)
 STAT(lstat64, stat64)
-XSTAT(__xstat, stat) /* programs built before glibc 2.33 */
+XSTAT(__xstat, stat)
 XSTAT(__xstat64, stat64)
 XSTAT(__lxstat, stat)
 XSTAT(__lxstat64, stat64)
 
 EXPORT int access(const char *path, int mode)
 {
-    mode_t look = pretended(path);
-    if (!look)
-        return NEXT(access)(path, mode);
-    if (!(mode & (S_ISDIR(look) ? W_OK : X_OK)))
-        return 0;
-    errno = EACCES;
+    int before = errno, result = NEXT(access)(path, mode);
+    mode_t look = pretended(path, result);
+    if (__builtin_expect(!look, 1))
+        return result;
+    int refused = mode & (S_ISDIR(look) ? W_OK : X_OK);
+    errno = refused ? EACCES : before;
+    return refused ? -1 : 0;
+}
+
+static void say_refused(const char *path)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    static const char first[] = "udckpt: open of ", last[] = " is not supported: a device opened behind the library cannot be checkpointed; use ibv_open_device\n";
+    struct iovec text[] = {{(void *) first, sizeof first - 1}, {(void *) path, strlen(path)}, {(void *) last, sizeof last - 1}};
+    if (!atomic_flag_test_and_set(&said) && writev(STDERR_FILENO, text, 3) < 0)
+        return; /* the program has closed its standard error, and hears by errno alone */
+}
+
+/* A device is not opened: a real one is closed again, and the one that only looks real is refused by the same words. What does not exist at all may be
+ * asked for (UCX probes rdma_cm), and the kernel says so. */
+static int opened(const char *path, int fd)
+{
+    int error = errno;
+    struct stat status;
+    if (real_inside || !has_read(fd) || __builtin_expect(strncmp(path, FOLDER, sizeof FOLDER - 1), 1))
+        return fd;
+    if (fd < 0 ? !is_device(path) : fstat(fd, &status) || !S_ISCHR(status.st_mode)) {
+        errno = error;
+        return fd;
+    }
+    if (fd >= 0)
+        syscall(SYS_close, fd); /* close(2) may end a thread, and leave the descriptor */
+    say_refused(path);
+    errno = ENODEV;
     return -1;
 }
 
@@ -132,9 +191,7 @@ static mode_t mode_of(int flags, va_list rest)
         va_start(rest, flags);                                                                          \
         mode_t mode = mode_of(flags, rest);                                                             \
         va_end(rest);                                                                                   \
-        if (is_behind(path))                                                                            \
-            return refuse_open(path);                                                                   \
-        return NEXT(name)(path, flags, mode);                         \
+        return opened(path, NEXT(name)(path, flags, mode));                                             \
     }
 
 #define OPENAT(name)                                                                                    \
@@ -144,9 +201,7 @@ static mode_t mode_of(int flags, va_list rest)
         va_start(rest, flags);                                                                          \
         mode_t mode = mode_of(flags, rest);                                                             \
         va_end(rest);                                                                                   \
-        if (is_behind(path))                                                                            \
-            return refuse_open(path);                                                                   \
-        return NEXT(name)(folder, path, flags, mode);            \
+        return opened(path, NEXT(name)(folder, path, flags, mode));                                     \
     }
 
 OPEN(open)

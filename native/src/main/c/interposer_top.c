@@ -1,4 +1,5 @@
 #include "interposer.h"
+#include "lower_device.h"
 #include "real_library.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,4 +34,17 @@ const struct verbs_device *top_device(void)
         __atomic_store_n(&top, chosen, __ATOMIC_RELEASE);
     }
     return chosen;
+}
+
+/* Before it is chosen, as it will be; "auto" alone has to be chosen to be known. */
+int top_is_soft(void)
+{
+    if (__builtin_expect(real_inside, 0))
+        return 0;
+    if (__atomic_load_n(&top, __ATOMIC_ACQUIRE))
+        return lower_device == &soft_device;
+    const char *wanted = getenv("UDCKPT_DEVICE");
+    if (wanted && !strcmp(wanted, "auto"))
+        return top_device() && lower_device == &soft_device;
+    return lower_device_is_soft(wanted);
 }

@@ -35,6 +35,11 @@ static int has_active_device(void)
     return active;
 }
 
+int lower_device_is_soft(const char *wanted)
+{
+    return !wanted || !*wanted || !strcmp(wanted, "soft") || (strcmp(wanted, "auto") && strlen(wanted) >= sizeof only);
+}
+
 void lower_device_choose(void)
 {
     const char *wanted = getenv("UDCKPT_DEVICE");

@@ -134,12 +134,28 @@ const struct soft_config *soft_config(void)
 {
     pthread_mutex_lock(&lock);
     if (!state)
-        state = read_environment(&current) ? -1 : 1;
+        __atomic_store_n(&state, read_environment(&current) ? -1 : 1, __ATOMIC_RELEASE);
     int valid = state > 0;
     pthread_mutex_unlock(&lock);
     if (!valid)
         errno = EINVAL;
     return valid ? &current : NULL;
+}
+
+/* Without the lock, and without a word of what is wrong: stat(2) may be asked for a device anywhere (interposer_files.c). */
+unsigned soft_devices(void)
+{
+    int known = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+    const char *text = getenv("UDCKPT_SOFT_DEVICES");
+    if (known)
+        return known > 0 ? __atomic_load_n(&current.devices, __ATOMIC_RELAXED) : 0;
+    if (!text || !*text)
+        return 1;
+    int error = errno;
+    char *end;
+    unsigned long value = strtoul(text, &end, 0);
+    errno = error;
+    return *end || *text == '-' || value < 1 || value > SOFT_DEVICES_MAX ? 0 : (unsigned) value;
 }
 
 /* Contexts that are open keep what they were opened with; new ones get the new addresses. Network

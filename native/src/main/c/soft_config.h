@@ -34,6 +34,8 @@ struct soft_config {
 /* The configuration in force, read from the environment on first use; NULL when that is wrong (a
  * message naming the variable was printed and errno is EINVAL). */
 const struct soft_config *soft_config(void);
+/* How many devices this host has; 0 where the environment is wrong. Async-signal-safe. */
+unsigned soft_devices(void);
 int soft_configure(const struct device_config *config);
 /* Of devices that are opened from now on: the secret of this life of the job, or NULL. */
 void soft_set_key(const uint8_t key[SOFT_MAC_KEY]);

@@ -109,6 +109,8 @@ extern const struct verbs_device virtual_device; /* ud-virt/src/main/c */
 
 /* The table that the exported functions call; chosen once, at load. */
 const struct verbs_device *top_device(void);
+/* Whether the soft fabric is below it. Chooses nothing, allocates nothing and locks nothing, but where UDCKPT_DEVICE is auto. */
+int top_is_soft(void);
 
 /* What the virtual layer calls: the device beneath it, of this life (lower_device.c). Set before the first operation;
  * only a restart changes it, with the gate closed. */

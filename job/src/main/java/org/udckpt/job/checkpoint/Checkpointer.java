@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -101,6 +102,16 @@ public final class Checkpointer implements Checkpoints, AutoCloseable {
 
     @Override
     public String take(Progress progress, boolean wait) {
+        return take(progress, wait, null);
+    }
+
+    @Override
+    public String takeLast(Progress progress, Runnable end) {
+        return take(progress, true, end);
+    }
+
+    /** @param end null: the job goes on */
+    private String take(Progress progress, boolean wait, Runnable end) {
         if (!one.tryAcquire()) {
             throw new Failure(ExitCode.BUSY, "a checkpoint of job " + job.facts().name() + " is under way (" + state() + "): try again when it is done");
         }
@@ -109,10 +120,10 @@ public final class Checkpointer implements Checkpoints, AutoCloseable {
             cleanOnce();
             awaitMemory(progress);
             if (wait) {
-                return takeWhole(progress);
+                return takeWhole(progress, end);
             }
             ImageWrite image = new ImageWrite(job.facts(), chain);
-            finishBeside(image, stop(image, progress), progress);
+            finishBeside(image, stop(image, progress, false), progress);
             handedOver = true;
             return image.id();
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -126,12 +137,12 @@ public final class Checkpointer implements Checkpoints, AutoCloseable {
     }
 
     /** A file that is written over while it is being saved is copied in the stop of the next attempt. */
-    private String takeWhole(Progress progress) throws IOException, InterruptedException {
+    private String takeWhole(Progress progress, Runnable end) throws IOException, InterruptedException {
         for (int attempt = 1; ; attempt++) {
             ImageWrite image = new ImageWrite(job.facts(), chain);
-            Frozen frozen = stop(image, progress);
+            Frozen frozen = stop(image, progress, end != null);
             try {
-                return finish(image, frozen, progress);
+                return finish(image, frozen, progress, end);
             } catch (FileTorn torn) {
                 if (attempt == ATTEMPTS || !torn.savedInNextStop()) {
                     throw torn;
@@ -143,10 +154,10 @@ public final class Checkpointer implements Checkpoints, AutoCloseable {
     }
 
     /** Gives {@code image} up when it throws. */
-    private Frozen stop(ImageWrite image, Progress progress) throws IOException, InterruptedException {
+    private Frozen stop(ImageWrite image, Progress progress, boolean last) throws IOException, InterruptedException {
         try {
             slowdown.stops();
-            return new Stop(job, progress, now -> phase = now, hot, calls).make();
+            return new Stop(job, progress, now -> phase = now, hot, calls, last).make();
         } catch (IOException | InterruptedException | RuntimeException | Error e) {
             abandon(image);
             throw e;
@@ -194,23 +205,32 @@ public final class Checkpointer implements Checkpoints, AutoCloseable {
         }
     }
 
-    private String finish(ImageWrite image, Frozen frozen, Progress progress) throws IOException {
+    private String finish(ImageWrite image, Frozen frozen, Progress progress, Runnable end) throws IOException {
         phase = Phase.WRITE;
         long resumed = System.nanoTime();
         List<Long> stops = StopTimes.ofRanks(frozen.times());
         Manifest manifest;
         try (image; frozen) {
-            slowdown.resumes();
+            if (end == null) {
+                slowdown.resumes();
+            }
             statistics.stopped(stops);
             LiveWrite write = image.live(frozen);
             live = write;
             try (Ticker _ = Ticker.start(PROGRESS_MS, () -> progress.writing(write.progress()))) {
                 manifest = image.write(frozen, write, statistics.row());
             }
+            if (end != null) {
+                try {
+                    end.run();
+                } finally {
+                    frozen.end();
+                }
+            }
             statistics.complete(write.meter());
         }
         Tally.ofThisProcess().taken(manifest, frozen.times(), stops, System.nanoTime() - resumed);
-        CheckpointCost cost = CheckpointCost.of(manifest.stopMaxNanos(), System.nanoTime() - resumed, slowdown.written());
+        CheckpointCost cost = CheckpointCost.of(manifest.stopMaxNanos(), System.nanoTime() - resumed, end == null ? slowdown.written() : OptionalDouble.empty());
         listener.accept(new Taken(image.id(), resumed - manifest.stopMaxNanos(), cost));
         progress.say("write " + Durations.format(manifest.writeNanos()) + ", " + Durations.bytes(manifest.storedBytes()) + "; stop "
                 + Durations.format(manifest.stopMaxNanos()) + (cost.measured() ? "; the job was %.0f%% slower".formatted(cost.slowdown() * 100) + " meanwhile" : ""));
@@ -220,7 +240,7 @@ public final class Checkpointer implements Checkpoints, AutoCloseable {
 
     private void finishAlone(ImageWrite image, Frozen frozen, Progress progress) {
         try {
-            finish(image, frozen, progress);
+            finish(image, frozen, progress, null);
         } catch (IOException | RuntimeException e) {
             Tally.ofThisProcess().failed();
             Failure failure = failure("checkpoint " + image.id() + " of job " + job.facts().name(), e);

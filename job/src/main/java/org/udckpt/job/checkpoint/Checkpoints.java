@@ -14,6 +14,16 @@ public interface Checkpoints {
      */
     String take(Progress progress, boolean wait);
 
+    /**
+     * Takes a checkpoint after which the job does nothing any more: its ranks stand still from the copy on until it is durable, and then end where they stand, so
+     * that a restart does nothing a second time. When it throws they go on.
+     *
+     * @param end is told that it is durable, a moment before the ranks are killed: their end is wanted
+     * @return its id
+     * @throws org.udckpt.job.report.Failure 75 when one is under way already
+     */
+    String takeLast(Progress progress, Runnable end);
+
     /** Whether a checkpoint is under way, from its first moment to its last. */
     boolean busy();
 

@@ -77,23 +77,23 @@ final class Halt implements AutoCloseable {
      * Copies of the ranks' memory are made, and all else is read. It has no times yet.
      *
      * @param traffic of PMI, counted when nothing of it was under way; null comes back if it has moved since, for its fate the image would not tell
-     * @param elsewhere the job has ranks that this agent has not: these here stand still until {@link Capture#resume}
+     * @param standing these ranks stand still until {@link Capture#resume}: the job has others elsewhere, or they are to do nothing any more
      * @throws org.udckpt.process.capture.CaptureFailed another time it may succeed
      */
-    Frozen snapshot(long traffic, boolean elsewhere) throws IOException {
+    Frozen snapshot(long traffic, boolean standing) throws IOException {
         PmiState pmi = job.pmi().state();
         NodeState agent = new NodeState(job.namedRuntime(), pmi, job.addresses().copy(), job.peers());
         Instant now = Instant.now();
         var numbered = job.numbers().all(); // of all that will be in the image: some may end a moment after the stop
         CaptureRequest request = new CaptureRequest(Roots.of(job.facts().launch(), job.ranks().ranks(), owned), streams, Outside.of(job.settings()) == Outside.CLOSE,
                 JobFiles.request(job, hot), leases, calls);
-        Capture capture = elsewhere ? Capture.standing(request) : Capture.take(request);
+        Capture capture = standing ? Capture.standing(request) : Capture.take(request);
         try {
             for (int pid : capture.snapshotPids()) {
                 job.shepherd().expect(pid);
             }
             if (job.pmi().isQuietSince(traffic)) {
-                return new Frozen(capture, agent, numbered, now, List.of());
+                return new Frozen(capture, agent, numbered, now, List.of(), null);
             }
         } catch (RuntimeException e) {
             capture.close();
@@ -110,9 +110,15 @@ final class Halt implements AutoCloseable {
         return waited;
     }
 
+    /** The ranks have ended where they stood: nobody waits for a gate. */
+    void over() {
+        resumed = true;
+    }
+
     @Override
     public void close() {
         if (!resumed) {
+            resumed = true;
             gates.openAfterFailure();
         }
     }

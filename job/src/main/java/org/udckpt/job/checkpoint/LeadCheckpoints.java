@@ -1,7 +1,6 @@
 package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -146,6 +145,16 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
 
     @Override
     public String take(Progress progress, boolean wait) {
+        return take(progress, wait, null);
+    }
+
+    @Override
+    public String takeLast(Progress progress, Runnable end) {
+        return take(progress, true, end);
+    }
+
+    /** @param end null: the job goes on */
+    private String take(Progress progress, boolean wait, Runnable end) {
         if (!one.tryAcquire()) {
             throw new Failure(ExitCode.BUSY, "a checkpoint of job " + job + " is under way (" + state() + "): try again when it is done");
         }
@@ -153,9 +162,9 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         try {
             cleanOnce();
             if (wait) {
-                return takeWhole(progress);
+                return takeWhole(progress, end);
             }
-            LeadAttempt attempt = resumed(progress);
+            LeadAttempt attempt = resumed(progress, false);
             handedOver = true;
             finishBeside(attempt);
             return attempt.writer.name();
@@ -172,10 +181,10 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     }
 
     /** A file that is written over while it is being saved is copied in the stop of the next attempt. */
-    private String takeWhole(Progress progress) throws InterruptedException {
+    private String takeWhole(Progress progress, Runnable end) throws InterruptedException {
         for (int attempt = 1; ; attempt++) {
             try {
-                return finish(resumed(progress));
+                return finish(resumed(progress, end != null), end);
             } catch (Failure failed) {
                 if (failed.code() != ExitCode.BUSY || attempt == TORN_ATTEMPTS || !possible()) {
                     throw failed;
@@ -212,8 +221,8 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         return possible() ? new Failure(cause.code(), cause.getMessage() + "; the job goes on", cause) : cause;
     }
 
-    /** Returns when all ranks run again. What may succeed another time is tried again. */
-    private LeadAttempt resumed(Progress progress) throws InterruptedException {
+    /** Returns when all ranks run again, or stand for good. What may succeed another time is tried again. */
+    private LeadAttempt resumed(Progress progress, boolean last) throws InterruptedException {
         long giveUp = System.nanoTime() + PATIENCE_NS;
         for (int number = 1; ; number++) {
             if (impossible != null) {
@@ -221,8 +230,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
             }
             LeadAttempt attempt = new LeadAttempt(chain.begin(new WriteMeter()), progress, hosts);
             now = attempt;
-            String order = new String(order(attempt).encode(), StandardCharsets.US_ASCII);
-            agreement.checkpoint(attempt.writer.id(), order);
+            agreement.checkpoint(attempt.writer.id(), new UnitOrder(order(attempt), last).encode());
             endIfAlone(attempt);
             try {
                 attempt.resumed.get();
@@ -252,11 +260,15 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         }
     }
 
-    private String finish(LeadAttempt attempt) throws InterruptedException {
+    /** @param end run when it is durable, whatever fails behind that: the ranks stand still */
+    private String finish(LeadAttempt attempt, Runnable end) throws InterruptedException {
         try {
             Outcome outcome = awaitEnd(attempt);
             if (!outcome.committed()) {
                 throw failure(attempt, outcome);
+            }
+            if (end != null) {
+                end.run();
             }
             Manifest manifest = attempt.manifest();
             long resumed = attempt.resumed.join();
@@ -279,7 +291,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
 
     private void finishAlone(LeadAttempt attempt) {
         try {
-            finish(attempt);
+            finish(attempt, null);
         } catch (RuntimeException | InterruptedException e) {
             Failure failure = failure(Failure.of("checkpoint " + attempt.writer.name() + " of job " + job, e));
             Messages.error(failure.getMessage(), failure);

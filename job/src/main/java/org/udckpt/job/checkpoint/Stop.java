@@ -25,6 +25,7 @@ final class Stop {
     private final StateListener state;
     private final HotFiles hot;
     private final TimedCalls calls;
+    private final boolean last;
 
     /** Hears in which phase the checkpoint is. */
     @FunctionalInterface
@@ -35,9 +36,11 @@ final class Stop {
     /**
      * @param hot files that have to be copied in the stop
      * @param calls of threads at earlier stops of this life
+     * @param last  the ranks are not to go on until what {@link #make} gives is closed: their image will be the last that they do
      */
-    Stop(Job job, Progress progress, StateListener state, HotFiles hot, TimedCalls calls) {
+    Stop(Job job, Progress progress, StateListener state, HotFiles hot, TimedCalls calls, boolean last) {
         this.job = job;
+        this.last = last;
         this.hot = hot;
         this.calls = calls;
         this.progress = progress;
@@ -45,7 +48,7 @@ final class Stop {
         this.state = state;
     }
 
-    /** Returns when the job runs again. When it throws, the job runs too, and nothing is left behind. */
+    /** Returns when the job runs again, or stands for good. When it throws, the job runs too, and nothing is left behind. */
     Frozen make() throws IOException, InterruptedException {
         long giveUp = System.nanoTime() + PATIENCE_NS;
         CaptureFailed last = null;
@@ -93,33 +96,47 @@ final class Stop {
      * @throws CaptureFailed another time it may succeed
      */
     private Frozen attempt() throws IOException, InterruptedException {
-        try (Halt halt = new Halt(job, hot, calls)) {
-            watch.start();
-            state.now(Phase.SUSPEND);
-            halt.suspend();
-            watch.ended(Phase.SUSPEND);
-            state.now(Phase.DRAIN);
-            halt.settle();
-            boolean silent = halt.silence();
-            watch.ended(Phase.DRAIN);
-            if (!silent) {
-                return null;
+        Halt halt = new Halt(job, hot, calls);
+        Frozen frozen = null;
+        try {
+            frozen = attempt(halt);
+            return frozen;
+        } finally {
+            if (frozen == null || !last) {
+                halt.close();
             }
-            state.now(Phase.SNAPSHOT);
-            Frozen frozen = halt.snapshot(job.pmi().traffic(), false);
-            watch.ended(Phase.SNAPSHOT);
-            try {
-                state.now(Phase.RESUME);
-                Map<Integer, Long> waited = halt.resume();
-                waited.forEach((rank, time) -> watch.record(Phase.RESUME, rank, time));
-                watch.lap();
-            } catch (RuntimeException e) {
-                if (frozen != null) {
-                    frozen.close();
-                }
-                throw e;
-            }
-            return frozen == null ? null : frozen.withTimes(watch.times());
         }
+    }
+
+    private Frozen attempt(Halt halt) throws IOException {
+        watch.start();
+        state.now(Phase.SUSPEND);
+        halt.suspend();
+        watch.ended(Phase.SUSPEND);
+        state.now(Phase.DRAIN);
+        halt.settle();
+        boolean silent = halt.silence();
+        watch.ended(Phase.DRAIN);
+        if (!silent) {
+            return null;
+        }
+        state.now(Phase.SNAPSHOT);
+        Frozen frozen = halt.snapshot(job.pmi().traffic(), last);
+        watch.ended(Phase.SNAPSHOT);
+        if (frozen != null && last) {
+            return frozen.withTimes(watch.times()).standing(halt);
+        }
+        try {
+            state.now(Phase.RESUME);
+            Map<Integer, Long> waited = halt.resume();
+            waited.forEach((rank, time) -> watch.record(Phase.RESUME, rank, time));
+            watch.lap();
+        } catch (RuntimeException e) {
+            if (frozen != null) {
+                frozen.close();
+            }
+            throw e;
+        }
+        return frozen == null ? null : frozen.withTimes(watch.times());
     }
 }

@@ -65,6 +65,11 @@ public final class UnitCheckpoints {
     private PartWriter part;
     private Halt halt;
     private volatile Frozen frozen;
+    private boolean last;
+    /** Of a last checkpoint whose part is durable: its ranks stand still. Guarded by this. */
+    private Frozen standing;
+    /** The job has been ended. Guarded by this. */
+    private boolean over;
     private long traffic;
     private PageHistory pages;
     private volatile Phase phase;
@@ -102,12 +107,13 @@ public final class UnitCheckpoints {
     }
 
     /** The gates are closed. What is wrong with the image's directory is known before. */
-    public void suspend(PartOrder asked) throws IOException {
+    public void suspend(UnitOrder asked) throws IOException {
         if (!job.filling().filled().isDone() || job.filling().filled().isCompletedExceptionally()) {
             throw new Failure(ExitCode.BUSY, Durations.bytes(job.filling().missing()) + " of " + place.host() + "'s memory are still being read from the checkpoint from which it was restarted");
         }
         phase = Phase.SUSPEND;
-        order = asked;
+        order = asked.part();
+        last = asked.last();
         meter = new WriteMeter();
         WriterOptions metered = options.withMeter(meter);
         part = place.own().isPresent() ? PartWriter.open(order, place.own().get(), place.unit(), place.host(), metered, pages)
@@ -151,15 +157,19 @@ public final class UnitCheckpoints {
         }
     }
 
-    /** The ranks run. */
+    /** The ranks run; of a last checkpoint they stand still. */
     public void resume() {
         phase = Phase.RESUME;
         watch.endOfWaits();
-        frozen.capture().resume();
-        watch.ended(Phase.RESUME);
-        Map<Integer, Long> waited = halt.resume();
-        waited.forEach((rank, time) -> watch.record(Phase.RESUME, rank, time));
-        watch.lap();
+        if (last) {
+            frozen = frozen.standing(halt);
+        } else {
+            frozen.capture().resume();
+            watch.ended(Phase.RESUME);
+            Map<Integer, Long> waited = halt.resume();
+            waited.forEach((rank, time) -> watch.record(Phase.RESUME, rank, time));
+            watch.lap();
+        }
         frozen = frozen.withTimes(watch.times());
         statistics.stopped(StopTimes.ofRanks(frozen.times()));
         frozen.capture().cut().forEach(connection -> Messages.warn(connection + ": closed in the image"));
@@ -179,9 +189,39 @@ public final class UnitCheckpoints {
         image.finish();
         part.statistics(frozen.times());
         PartReport report = part.finish();
-        frozen.close();
+        Frozen written = frozen;
         frozen = null;
+        if (last) {
+            stand(written);
+        } else {
+            written.close();
+        }
         return report;
+    }
+
+    /** Until {@link #end}, which may have come meanwhile, or {@link #abort}. */
+    private void stand(Frozen written) {
+        synchronized (this) {
+            if (!over) {
+                standing = written;
+                return;
+            }
+        }
+        written.close(); // what is killed goes nowhere
+    }
+
+    /** The job ends: ranks that stand still have been killed, and nobody holds them any more. From any thread. */
+    public void end() {
+        Frozen written;
+        synchronized (this) {
+            over = true;
+            written = standing;
+            standing = null;
+        }
+        if (written != null) {
+            written.end();
+            written.close();
+        }
     }
 
     /** The part belongs to a checkpoint. */
@@ -210,9 +250,17 @@ public final class UnitCheckpoints {
 
     /** There is no checkpoint: the ranks run, nothing is left. */
     public void abort() throws IOException {
+        Frozen written;
+        synchronized (this) {
+            written = standing;
+            standing = null;
+        }
         try {
             if (frozen != null) {
                 frozen.close(); // its processes may still stand
+            }
+            if (written != null) {
+                written.close();
             }
         } finally {
             frozen = null;

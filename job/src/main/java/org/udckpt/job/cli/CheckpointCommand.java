@@ -23,7 +23,7 @@ final class CheckpointCommand implements Callable<Integer> {
     @Option(names = "--no-wait", description = "return when the job runs again, while its image is being written")
     private boolean noWait;
 
-    @Option(names = "--then", paramLabel = "kill", description = "what to do when it is durable: kill ends the job")
+    @Option(names = "--then", paramLabel = "kill", description = "what to do when it is durable: kill ends the job, which stands still from the copy on until then, and goes on if the checkpoint fails")
     private String then;
 
     @Parameters(paramLabel = "JOB", description = "the job's name")

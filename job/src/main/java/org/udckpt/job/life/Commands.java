@@ -25,13 +25,15 @@ final class Commands implements CommandServer.Handler {
 
     @Override
     public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end) {
-        String id = checkpointer.take(progress, wait);
-        end.ifPresent(code -> kill(code, progress));
+        if (end.isEmpty()) {
+            return checkpointer.take(progress, wait);
+        }
+        String id = checkpointer.takeLast(progress, () -> job.end(end.getAsInt()));
+        awaitEnd(progress);
         return id;
     }
 
-    private void kill(int code, CommandServer.Progress progress) {
-        job.end(code);
+    private void awaitEnd(CommandServer.Progress progress) {
         try {
             if (!job.ranks().await(KILL_SECONDS)) {
                 progress.say("the checkpoint is durable, but ranks are still there " + KILL_SECONDS + " s after SIGKILL");

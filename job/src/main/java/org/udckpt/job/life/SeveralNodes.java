@@ -180,9 +180,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     @Override
     public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end) {
-        String id = lead.checkpoints().take(progress, wait);
-        end.ifPresent(this::end);
-        return id;
+        return end.isEmpty() ? lead.checkpoints().take(progress, wait) : lead.checkpoints().takeLast(progress, () -> end(end.getAsInt()));
     }
 
     @Override

@@ -1,7 +1,6 @@
 package org.udckpt.job.life;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
@@ -15,12 +14,12 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.udckpt.address.DatagramKey;
 import org.udckpt.address.RankSpan;
-import org.udckpt.image.write.PartOrder;
 import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobFacts;
 import org.udckpt.job.agent.Surroundings;
 import org.udckpt.job.checkpoint.UnitCheckpoints;
+import org.udckpt.job.checkpoint.UnitOrder;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
@@ -195,7 +194,7 @@ public final class UnitLife implements AgentPart, News.Reader {
             }
             case CONNECT -> start.connect();
             case OPEN -> start.open();
-            case SUSPEND -> checkpoints().suspend(PartOrder.decode(request.order().getBytes(StandardCharsets.US_ASCII)));
+            case SUSPEND -> checkpoints().suspend(UnitOrder.decode(request.order()));
             case DRAIN -> {
                 if (request.round() == 0) {
                     checkpoints().settle();

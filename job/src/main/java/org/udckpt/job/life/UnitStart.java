@@ -137,6 +137,7 @@ final class UnitStart implements AutoCloseable {
     /** From any thread. */
     void end() {
         job.endElsewhere();
+        checkpoints.end();
     }
 
     @Override

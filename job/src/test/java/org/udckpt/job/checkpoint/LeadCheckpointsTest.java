@@ -1,6 +1,7 @@
 package org.udckpt.job.checkpoint;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -13,6 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,6 +77,20 @@ class LeadCheckpointsTest {
         silent.asked.await();
         checkpoints.close();
         assertCutOff(taken);
+        assertEquals(List.of(), left());
+    }
+
+    /** The ranks of a last checkpoint are ended for one that is durable only. */
+    @Test
+    void aLastCheckpointThatIsNoneEndsNothing() throws Exception {
+        Silent silent = new Silent();
+        LeadCheckpoints checkpoints = checkpoints(silent, () -> { });
+        AtomicBoolean ended = new AtomicBoolean();
+        CompletableFuture<String> taken = CompletableFuture.supplyAsync(() -> checkpoints.takeLast(message -> { }, () -> ended.set(true)));
+        silent.asked.await();
+        checkpoints.close();
+        assertCutOff(taken);
+        assertFalse(ended.get());
         assertEquals(List.of(), left());
     }
 

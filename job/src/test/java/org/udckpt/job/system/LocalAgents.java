@@ -18,23 +18,29 @@ import org.udckpt.job.cli.ScriptedJava;
 final class LocalAgents implements AutoCloseable {
     static final int SECONDS = 60;
 
+    private static final List<String> UDCKPT = List.of("-Xmx256m", "-Dudckpt.native=" + System.getProperty("udckpt.native"), "org.udckpt.job.Main");
+
     final Path directory;
     final Process lead;
 
     /** Returns when both ranks run. @param errors of all processes */
     LocalAgents(Path directory, File errors) throws Exception {
         this.directory = directory;
-        List<String> udckpt = List.of("-Xmx256m", "-Dudckpt.native=" + System.getProperty("udckpt.native"), "org.udckpt.job.Main");
-        Path agent = Files.writeString(directory.resolve("udckpt"), "#!/bin/sh\nexec " + words("agent", udckpt).stream().map(word -> "'" + word + "'").collect(Collectors.joining(" "))
-                + " \"$@\"\n");
-        Files.setPosixFilePermissions(agent, PosixFilePermissions.fromString("rwx------"));
-        List<String> words = words("run", udckpt);
+        Path agent = agent(directory);
+        List<String> words = words("run", UDCKPT);
         words.addAll(List.of("run", "--starter", "local", "--hosts", "a:1,b:1", "--lease", "3s", "--name", "job", "--dir", directory.resolve("images").toString(), "--", "sh", "-c",
                 "touch ready.$PMI_RANK; while [ ! -e finish ]; do sleep 0.1; done"));
         ProcessBuilder builder = new ProcessBuilder(words).directory(directory.toFile());
         builder.environment().putAll(Map.of("UDCKPT_RUNTIME", directory.resolve("run").toString(), "UDCKPT_REMOTE", agent.toString()));
         lead = builder.redirectInput(new File("/dev/null")).redirectOutput(directory.resolve("out").toFile()).redirectError(errors).start();
         await(() -> Files.exists(directory.resolve("ready.0")) && Files.exists(directory.resolve("ready.1")));
+    }
+
+    /** The udckpt of a test's agents (UDCKPT_REMOTE), a script in this directory. */
+    static Path agent(Path directory) throws IOException {
+        String words = words("agent", UDCKPT).stream().map(word -> "'" + word + "'").collect(Collectors.joining(" "));
+        Path agent = Files.writeString(directory.resolve("udckpt"), "#!/bin/sh\nexec " + words + " \"$@\"\n");
+        return Files.setPosixFilePermissions(agent, PosixFilePermissions.fromString("rwx------"));
     }
 
     private static List<String> words(String verb, List<String> udckpt) {

@@ -153,6 +153,17 @@ public final class Capture implements AutoCloseable {
         }
     }
 
+    /**
+     * The ranks of {@link #standing} end where they stand, without another instruction: what they hold is in a durable image. Their ends are seen when this is
+     * closed, for until then they are traced.
+     */
+    public void end() {
+        standing = false;
+        for (RankCapture rank : ranks) {
+            rank.end();
+        }
+    }
+
     /** Daemons go with the first rank. All that is the job's stands still when there is no new one. */
     private static void adoptOrphans(List<RankCapture> ranks) {
         RankCapture first = ranks.getFirst();
@@ -308,8 +319,9 @@ public final class Capture implements AutoCloseable {
                 + "job had set them: " + String.join(", ", StatusLines.UNKNOWN));
     }
 
+    /** Of ranks that still stand: until their copies were made. */
     public List<PhaseTimes> times() {
-        return times;
+        return times.isEmpty() ? ranks.stream().map(rank -> rank.times(objectsNs)).toList() : times;
     }
 
     /** Pids of the snapshots, as the agent numbers them: the shepherd is to expect them. */

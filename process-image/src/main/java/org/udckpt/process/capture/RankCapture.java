@@ -8,10 +8,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.concurrent.Callable;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.TracerThread;
 
 /** One rank's tree in the middle of a capture, driven phase by phase on its own tracer thread. */
 final class RankCapture {
+    private static final int SIGKILL = 9;
+
     final CaptureRequest.Root root;
     final TracerThread tracer;
     private final Stopper stopper;
@@ -107,6 +110,7 @@ final class RankCapture {
                 Unforked.copy(process, process.snapshot.unforked());
                 SnapshotFork.detachSegments(process, process.snapshot.pid());
             }
+            ended = System.nanoTime();
             return null;
         }, ns -> forkNs = ns);
     }
@@ -141,6 +145,20 @@ final class RankCapture {
             ended = System.nanoTime();
             return null;
         }, ns -> resumeNs = ns);
+    }
+
+    /** The processes are killed in their stop; the tracer's end tells their parents. */
+    void end() {
+        tracer.call(() -> {
+            for (TracedProcess process : processes()) {
+                Syscall.call(Syscall.KILL, process.pid, SIGKILL); // one that has been killed meanwhile is still there, for its tracer
+                if (process.memory != null) {
+                    process.memory.close();
+                    process.memory = null;
+                }
+            }
+            return null;
+        });
     }
 
     /** Undoes what a failed capture has done so far; then the tracer ends, and with it every trace that may be left. */
