@@ -124,6 +124,7 @@ public final class Capture implements AutoCloseable {
             adoptOrphans(ranks);
             request.calls().keep(ranks.stream().flatMap(RankCapture::threads).collect(Collectors.toSet()));
             all(ranks, RankCapture::read);
+            TreeCheck.refuse(ranks);
             AgentRights.spread(ranks.stream().flatMap(rank -> rank.processes().stream()).toList());
             all(ranks, rank -> rank.ask(stop.memory));
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks)); // looks at the kernel's objects from outside, while the tracers fork
@@ -197,7 +198,7 @@ public final class Capture implements AutoCloseable {
                     reader.read(process, rank.root);
                     regions.put(process, mapped(process));
                 }
-                Zombies.read(rank, zombies);
+                zombies.addAll(rank.zombies().rows());
             }
             reader.finish();
             refuseTooMany(ranks.getFirst().processes().getFirst());
@@ -353,6 +354,7 @@ public final class Capture implements AutoCloseable {
                 privileges.addAll(PrivilegeReader.records(process));
             }
         }
+        ranks.forEach(rank -> attributes.addAll(rank.zombies().users()));
         List<JobFile> jobFiles = files.rows();
         List<JobName> allNames = new ArrayList<>(names);
         allNames.addAll(DirectoriesAbove.of(objects, jobFiles, names, users()));

@@ -44,21 +44,6 @@ final class Kinship {
         }
     }
 
-    /**
-     * A session outlives its leader, but nobody can join it again (setsid(2)): only orphans, and who is below them, are made again by a
-     * process that takes the leader's place. {@code ids}: namespace pids of the rank's processes.
-     */
-    static void refuseSession(TracedProcess process, TracedProcess root, Set<Integer> ids) {
-        int session = process.namespaceSession;
-        TracedProcess first = process;
-        while (first.parent != null && first.parent.namespaceSession == session) {
-            first = first.parent;
-        }
-        if (session != root.namespaceSession && !ids.contains(session) && !first.orphan) {
-            throw process.refuse("its session " + session + " has lost its leader, so a restart could not put it there; end it first");
-        }
-    }
-
     private static boolean shared(int one, int other, int what) {
         return one == other || LinuxError.check(Syscall.call(Syscall.KCMP, one, other, what, 0, 0), "kcmp of " + one + " and " + other) == 0;
     }
@@ -98,7 +83,9 @@ final class Kinship {
             } catch (LinuxError gone) {
                 continue; // it ended meanwhile
             }
-            if (!ours(Proc.field(status, "TracerPid:")) && !Proc.field(status, "State:").startsWith("Z") && !Proc.field(status, "State:").startsWith("X")) {
+            // The shepherd takes who has ended. Where other threads of it run, it has not: then the stop refuses it by name.
+            boolean over = (Proc.field(status, "State:").startsWith("Z") || Proc.field(status, "State:").startsWith("X")) && Proc.threads(child).length <= 1;
+            if (!ours(Proc.field(status, "TracerPid:")) && !over) {
                 orphans.add(child);
             }
         }

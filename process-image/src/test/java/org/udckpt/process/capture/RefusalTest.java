@@ -38,7 +38,7 @@ class RefusalTest {
     /** What a restart would not make as it was: named while the program still runs. */
     @ParameterizedTest
     @CsvSource({"shared-files, CLONE_FILES", "shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD", "thread-directory, working directory of its own",
-        "thread-filter, system call filter", "session, has lost its leader", "deleted-program, was deleted or replaced", "deleted-directory, its working directory",
+        "thread-filter, system call filter", "deleted-program, was deleted or replaced", "deleted-directory, its working directory",
         "other-name, another name", "main-ended, its main thread has ended",
         "path-handle, O_PATH", "signal-io, which is outside of the job", "segment, nobody attached", "segment-part, only a part of System V segment",
         "datagram, would not keep its sender", "cpu-timer, CPU time of a thread", "tcp-self, connected to itself",
