@@ -81,6 +81,18 @@ static void swapped_groups(void) {
     MUST(waitpid(pids[2], NULL, 0));
 }
 
+/* Two children of which one has made the other: they share their descriptors, and not with their parent. */
+static void sharing_siblings(void) {
+    pid_t pid;
+    MUST(pid = fork());
+    if (!pid) {
+        child(CLONE_FILES | CLONE_PARENT | SIGCHLD);
+        wait_for_end();
+        _exit(0);
+    }
+    usleep(100000);
+}
+
 /* A child that has ended, and told so by no signal. */
 static void ended_without_signal(void) {
     pid_t pid;
@@ -273,6 +285,7 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "thread-directory")) start(own_directory);
     else if (!strcmp(kind, "thread-filter")) start(own_filter);
     else if (!strcmp(kind, "groups")) swapped_groups();
+    else if (!strcmp(kind, "siblings")) sharing_siblings();
     else if (!strcmp(kind, "ended-signal")) ended_without_signal();
     else if (!strcmp(kind, "main-ended-child")) main_ended_child();
     else if (!strcmp(kind, "deleted-program")) MUST(unlink("odd"));

@@ -124,8 +124,12 @@ public final class Capture implements AutoCloseable {
             adoptOrphans(ranks);
             request.calls().keep(ranks.stream().flatMap(RankCapture::threads).collect(Collectors.toSet()));
             all(ranks, RankCapture::read);
+            List<TracedProcess> processes = ranks.stream().flatMap(rank -> rank.processes().stream()).toList();
+            if (ranks.size() > 1 && processes.stream().anyMatch(process -> process.orphan)) { // it went to the first rank, whoever made it
+                Kinship.refuseShared(processes);
+            }
             TreeCheck.refuse(ranks);
-            AgentRights.spread(ranks.stream().flatMap(rank -> rank.processes().stream()).toList());
+            AgentRights.spread(processes);
             all(ranks, rank -> rank.ask(stop.memory));
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks)); // looks at the kernel's objects from outside, while the tracers fork
             return new Capture(ranks, stop);

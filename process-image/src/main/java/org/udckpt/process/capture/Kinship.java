@@ -44,6 +44,30 @@ final class Kinship {
         }
     }
 
+    /**
+     * Who shares something need not be parent and child: CLONE_PARENT makes a sibling, and an orphan has another parent than the process that made it.
+     *
+     * @param processes that have been read
+     */
+    static void refuseShared(List<TracedProcess> processes) {
+        for (int what : new int[] {KCMP_VM, KCMP_FILES, KCMP_FS}) {
+            List<TracedProcess> sorted = new ArrayList<>(processes);
+            sorted.sort((one, other) -> order(one.pid, other.pid, what));
+            for (int i = 1; i < sorted.size(); i++) {
+                if (shared(sorted.get(i - 1).pid, sorted.get(i).pid, what)) {
+                    throw sorted.get(i).refuse("it shares memory, descriptors or its working directory with process " + sorted.get(i - 1).pid
+                            + " (clone(2) with CLONE_VM, CLONE_FILES or CLONE_FS), which cannot be checkpointed");
+                }
+            }
+        }
+    }
+
+    /** kcmp(2): 0 is equal, 1 less, 2 greater. */
+    private static int order(int one, int other, int what) {
+        long order = one == other ? 0 : LinuxError.check(Syscall.call(Syscall.KCMP, one, other, what, 0, 0), "kcmp of " + one + " and " + other);
+        return order == 0 ? 0 : order == 1 ? -1 : 1;
+    }
+
     private static boolean shared(int one, int other, int what) {
         return one == other || LinuxError.check(Syscall.call(Syscall.KCMP, one, other, what, 0, 0), "kcmp of " + one + " and " + other) == 0;
     }

@@ -68,6 +68,7 @@ final class RankCapture {
                 process.ownedRanges = process.library != null ? process.library.ownedRanges() : inherited(process);
                 MappingCheck.refuse(process);
             }
+            Kinship.refuseShared(processes());
             zombies.read(stopper.zombies(), processes());
             return null;
         }, ns -> stateNs += ns);

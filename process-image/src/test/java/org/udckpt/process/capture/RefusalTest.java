@@ -37,7 +37,7 @@ class RefusalTest {
 
     /** What a restart would not make as it was: named while the program still runs. */
     @ParameterizedTest
-    @CsvSource({"shared-files, CLONE_FILES", "shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD", "thread-directory, working directory of its own",
+    @CsvSource({"shared-files, CLONE_FILES", "shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD", "siblings, CLONE_FILES", "thread-directory, working directory of its own",
         "thread-filter, system call filter", "deleted-program, was deleted or replaced", "deleted-directory, its working directory",
         "other-name, another name", "main-ended, its main thread has ended", "main-ended-child, its main thread has ended", "groups, could not be put where it is", "ended-signal, instead of SIGCHLD",
         "path-handle, O_PATH", "signal-io, which is outside of the job", "segment, nobody attached", "segment-part, only a part of System V segment",
