@@ -65,18 +65,59 @@ static void child(unsigned long flags) {
     }
 }
 
-/* A child in a session or group whose leader, another child, ends. */
-static void leaderless_session(void) {
-    pid_t leader;
-    int status;
-    MUST(prctl(PR_SET_CHILD_SUBREAPER, 1));
-    MUST(leader = fork());
-    if (!leader) {
-        MUST(setsid());
-        child(SIGCHLD);
+/* Two children that led process groups went over to each other's, while a third one held the first group. */
+static void swapped_groups(void) {
+    pid_t pids[3];
+    for (int i = 0; i < 3; i++) {
+        MUST(pids[i] = fork());
+        if (!pids[i]) {
+            wait_for_end();
+            _exit(0);
+        }
+        MUST(setpgid(pids[i], i == 2 ? pids[0] : pids[i]));
+    }
+    MUST(setpgid(pids[0], pids[1]));
+    MUST(setpgid(pids[1], pids[0]));
+    MUST(kill(pids[2], SIGKILL));
+    MUST(waitpid(pids[2], NULL, 0));
+}
+
+/* Two children of which one has made the other: they share their descriptors, and not with their parent. */
+static void sharing_siblings(void) {
+    pid_t pid;
+    MUST(pid = fork());
+    if (!pid) {
+        child(CLONE_FILES | CLONE_PARENT | SIGCHLD);
+        wait_for_end();
         _exit(0);
     }
-    MUST(waitpid(leader, &status, 0));
+    usleep(100000);
+}
+
+/* A child that has ended, and told so by no signal. */
+static void ended_without_signal(void) {
+    pid_t pid;
+    siginfo_t info;
+    MUST(pid = syscall(SYS_clone, 0, 0, 0, 0, 0));
+    if (!pid) _exit(0);
+    MUST(waitid(P_PID, pid, &info, WEXITED | WNOWAIT | __WALL));
+}
+
+static void *last(void *unused) {
+    wait_for_end();
+    _exit(unused != NULL);
+}
+
+/* A child whose main thread has ended, while another one runs. */
+static void main_ended_child(void) {
+    pid_t pid;
+    MUST(pid = fork());
+    if (!pid) {
+        pthread_t thread;
+        MUST(-pthread_create(&thread, NULL, last, NULL));
+        syscall(SYS_exit, 0);
+    }
+    usleep(100000);
 }
 
 static void *shared_stack(void) {
@@ -262,7 +303,10 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "exit-signal")) child(0);
     else if (!strcmp(kind, "thread-directory")) start(own_directory);
     else if (!strcmp(kind, "thread-filter")) start(own_filter);
-    else if (!strcmp(kind, "session")) leaderless_session();
+    else if (!strcmp(kind, "groups")) swapped_groups();
+    else if (!strcmp(kind, "siblings")) sharing_siblings();
+    else if (!strcmp(kind, "ended-signal")) ended_without_signal();
+    else if (!strcmp(kind, "main-ended-child")) main_ended_child();
     else if (!strcmp(kind, "deleted-program")) MUST(unlink("odd"));
     else if (!strcmp(kind, "deleted-directory")) deleted_directory();
     else if (!strcmp(kind, "other-name")) {

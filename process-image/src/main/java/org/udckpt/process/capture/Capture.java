@@ -124,7 +124,12 @@ public final class Capture implements AutoCloseable {
             adoptOrphans(ranks);
             request.calls().keep(ranks.stream().flatMap(RankCapture::threads).collect(Collectors.toSet()));
             all(ranks, RankCapture::read);
-            AgentRights.spread(ranks.stream().flatMap(rank -> rank.processes().stream()).toList());
+            List<TracedProcess> processes = ranks.stream().flatMap(rank -> rank.processes().stream()).toList();
+            if (ranks.size() > 1 && processes.stream().anyMatch(process -> process.orphan)) { // it went to the first rank, whoever made it
+                Kinship.refuseShared(processes);
+            }
+            TreeCheck.refuse(ranks);
+            AgentRights.spread(processes);
             all(ranks, rank -> rank.ask(stop.memory));
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks)); // looks at the kernel's objects from outside, while the tracers fork
             return new Capture(ranks, stop);
@@ -208,7 +213,7 @@ public final class Capture implements AutoCloseable {
                     reader.read(process, rank.root);
                     regions.put(process, mapped(process));
                 }
-                Zombies.read(rank, zombies);
+                zombies.addAll(rank.zombies().rows());
             }
             reader.finish();
             refuseTooMany(ranks.getFirst().processes().getFirst());
@@ -365,6 +370,7 @@ public final class Capture implements AutoCloseable {
                 privileges.addAll(PrivilegeReader.records(process));
             }
         }
+        ranks.forEach(rank -> attributes.addAll(rank.zombies().users()));
         List<JobFile> jobFiles = files.rows();
         List<JobName> allNames = new ArrayList<>(names);
         allNames.addAll(DirectoriesAbove.of(objects, jobFiles, names, users()));

@@ -44,7 +44,7 @@ final class ImageBuilder {
         long actions = askActions(calls);
         calls.run();
         int hugePages = (int) calls.check(noHugePages, "prctl(PR_GET_THP_DISABLE)");
-        ProcessState state = new ProcessState(process.namespacePid, process.orphan ? ProcessState.ADOPTED : process.parent == null ? 0 : process.parent.namespacePid, process.namespaceGroup,
+        ProcessState state = new ProcessState(process.namespacePid, TreeCheck.parent(process), process.namespaceGroup,
                 process.namespaceSession, process.rank, Files.readLink("/proc/" + snapshot + "/exe"), Files.readLink("/proc/" + snapshot + "/cwd"),
                 Integer.parseInt(Proc.field(process.status, "Umask:"), 8), process.main().name, Proc.bytes("/proc/" + snapshot + "/auxv"), memoryMap(Proc.stat(snapshot), calls.check(brk, "brk")),
                 calls.read(actions, (SIGNALS + 1) * SIGACTION), process.pendingSignals, process.intervalTimers, Limits.of(snapshot),

@@ -45,18 +45,27 @@ final class Kinship {
     }
 
     /**
-     * A session outlives its leader, but nobody can join it again (setsid(2)): only orphans, and who is below them, are made again by a
-     * process that takes the leader's place. {@code ids}: namespace pids of the rank's processes.
+     * Who shares something need not be parent and child: CLONE_PARENT makes a sibling, and an orphan has another parent than the process that made it.
+     *
+     * @param processes that have been read
      */
-    static void refuseSession(TracedProcess process, TracedProcess root, Set<Integer> ids) {
-        int session = process.namespaceSession;
-        TracedProcess first = process;
-        while (first.parent != null && first.parent.namespaceSession == session) {
-            first = first.parent;
+    static void refuseShared(List<TracedProcess> processes) {
+        for (int what : new int[] {KCMP_VM, KCMP_FILES, KCMP_FS}) {
+            List<TracedProcess> sorted = new ArrayList<>(processes);
+            sorted.sort((one, other) -> order(one.pid, other.pid, what));
+            for (int i = 1; i < sorted.size(); i++) {
+                if (shared(sorted.get(i - 1).pid, sorted.get(i).pid, what)) {
+                    throw sorted.get(i).refuse("it shares memory, descriptors or its working directory with process " + sorted.get(i - 1).pid
+                            + " (clone(2) with CLONE_VM, CLONE_FILES or CLONE_FS), which cannot be checkpointed");
+                }
+            }
         }
-        if (session != root.namespaceSession && !ids.contains(session) && !first.orphan) {
-            throw process.refuse("its session " + session + " has lost its leader, so a restart could not put it there; end it first");
-        }
+    }
+
+    /** kcmp(2): 0 is equal, 1 less, 2 greater. */
+    private static int order(int one, int other, int what) {
+        long order = one == other ? 0 : LinuxError.check(Syscall.call(Syscall.KCMP, one, other, what, 0, 0), "kcmp of " + one + " and " + other);
+        return order == 0 ? 0 : order == 1 ? -1 : 1;
     }
 
     private static boolean shared(int one, int other, int what) {
@@ -98,7 +107,9 @@ final class Kinship {
             } catch (LinuxError gone) {
                 continue; // it ended meanwhile
             }
-            if (!ours(Proc.field(status, "TracerPid:")) && !Proc.field(status, "State:").startsWith("Z") && !Proc.field(status, "State:").startsWith("X")) {
+            // The shepherd takes who has ended. Where other threads of it run, it has not: then the stop refuses it by name.
+            boolean over = (Proc.field(status, "State:").startsWith("Z") || Proc.field(status, "State:").startsWith("X")) && Proc.threads(child).length <= 1;
+            if (!ours(Proc.field(status, "TracerPid:")) && !over) {
                 orphans.add(child);
             }
         }

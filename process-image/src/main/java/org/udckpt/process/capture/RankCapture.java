@@ -3,9 +3,7 @@ package org.udckpt.process.capture;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.concurrent.Callable;
 import org.udckpt.linux.Syscall;
@@ -18,6 +16,7 @@ final class RankCapture {
     final CaptureRequest.Root root;
     final TracerThread tracer;
     private final Stopper stopper;
+    private final Zombies zombies = new Zombies();
     private long begun;
     private long ended;
     private long stopNs;
@@ -40,8 +39,8 @@ final class RankCapture {
         return processes().stream().flatMap(process -> process.threads.stream()).map(thread -> thread.tid);
     }
 
-    List<Integer> zombies() {
-        return stopper.zombies();
+    Zombies zombies() {
+        return zombies;
     }
 
     CompletableFuture<Long> stop() {
@@ -72,8 +71,8 @@ final class RankCapture {
                 process.ownedRanges = process.library != null ? process.library.ownedRanges() : inherited(process);
                 MappingCheck.refuse(process);
             }
-            Set<Integer> ids = processes().stream().map(process -> process.namespacePid).collect(Collectors.toSet());
-            processes().forEach(process -> Kinship.refuseSession(process, processes().getFirst(), ids));
+            Kinship.refuseShared(processes());
+            zombies.read(stopper.zombies(), processes());
             return null;
         }, ns -> stateNs += ns);
     }
@@ -81,6 +80,7 @@ final class RankCapture {
     CompletableFuture<Long> ask(MemoryObjects memory) {
         return timed(() -> {
             ProcessReader.ask(processes());
+            zombies.ask();
             PrivilegeReader.ask(processes());
             NumaPolicies.ask(processes());
             FutureLocks.ask(processes());

@@ -24,6 +24,11 @@ final class AttributeCheck {
             if (kind != null) { // else a restart refuses it
                 row.length("values", attribute.values().length, 1, kind.mostValues(), 1);
             }
+            if (kind == AttributeKind.ENDED_CHILD) {
+                long[] values = attribute.values();
+                row.is(values.length == 2 && image.zombies().stream().anyMatch(one -> one.pid() == values[0] && one.parentPid() == attribute.pid()), "no child that has ended is", values[0]);
+                row.is(values[1] >= 0 && values[1] < 0xffffffffL, "nobody's user", values[1]);
+            }
             if (attribute.start() != 0 || attribute.end() != 0) {
                 RegionCheck.range(row, attribute.start(), attribute.end());
                 row.is(kind == null || kind == AttributeKind.MEMORY_POLICY, "no attribute of memory has a start,", attribute.start());

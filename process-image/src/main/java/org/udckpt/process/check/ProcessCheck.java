@@ -160,6 +160,7 @@ final class ProcessCheck {
         row.between(0, MOST_PID, "processGroup", zombie.processGroup());
         row.between(0, MOST_PID, "session", zombie.session());
         row.text("name", zombie.name());
+        row.is(Zombie.possible(zombie.waitStatus()), "no process ends with waitStatus", zombie.waitStatus());
     }
 
     private static void clocks(Row row, Clocks clocks) throws BrokenTable {

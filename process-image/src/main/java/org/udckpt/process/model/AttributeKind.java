@@ -25,7 +25,9 @@ public enum AttributeKind {
     /** PR_SET_SPECULATION_CTRL of PR_SPEC_INDIRECT_BRANCH. */
     INDIRECT_BRANCH("speculative-indirect-branch", 1),
     /** set_mempolicy(2), mbind(2): the mode with its flags, then the nodes, a bit for each. */
-    MEMORY_POLICY("memory-policy", 17);
+    MEMORY_POLICY("memory-policy", 17),
+    /** Of a child that has ended and was not waited for ({@link Zombie}): its pid, and its real user where that is not root, as waitid(2) tells it. */
+    ENDED_CHILD("ended-child-user", 2);
 
     private final String label;
     private final int mostValues;

@@ -8,6 +8,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.Attribute;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.Privileges;
 
@@ -41,6 +43,7 @@ final class Credentials {
         String own = Proc.text("/proc/self/status");
         long effective = bits(own, "CapEff:");
         boolean mayChange = Syscall.call(107 /* geteuid */) == 0 && Arrays.stream(new int[] {CAP_SETGID, CAP_SETUID, CAP_SETPCAP}).allMatch(bit -> (effective >> bit & 1) != 0);
+        checkEnded(image, owners, mayChange);
         for (Privileges privileges : image.privileges()) {
             if (privileges instanceof Privileges.Credentials credentials) {
                 Owner owner = owners.of(credentials.pid());
@@ -52,6 +55,14 @@ final class Credentials {
                 if (missing != 0) {
                     throw owner.unsupported("it had the capabilities " + named(missing) + " (numbers of capabilities(7)), which this root does not have; restart where root has them");
                 }
+            }
+        }
+    }
+
+    private static void checkEnded(JobImage image, Owners owners, boolean mayChange) {
+        for (Attribute attribute : image.attributes()) {
+            if (attribute.kind() == AttributeKind.ENDED_CHILD && !mayChange) {
+                throw owners.of(attribute.pid()).unsupported("its child " + attribute.values()[0] + ", which had ended, was user " + attribute.values()[1] + "'s, which only root can make again; restart as root");
             }
         }
     }

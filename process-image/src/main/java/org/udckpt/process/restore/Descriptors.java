@@ -170,7 +170,8 @@ final class Descriptors {
 
     private void lock(KernelObject.FileLock lock) {
         Puppet puppet = puppet(lock.pid());
-        int fd = image.descriptors().stream().filter(d -> d.pid() == lock.pid() && d.object() == lock.object()).findFirst().orElseThrow().fd();
+        int fd = image.descriptors().stream().filter(d -> d.pid() == lock.pid() && d.object() == lock.object()).findFirst()
+                .orElseThrow(() -> inconsistent(lock.object())).fd();
         FileObjects.lock(puppet, fd, lock);
     }
 
@@ -181,7 +182,11 @@ final class Descriptors {
     }
 
     private Descriptor anyOf(long object) {
-        return image.descriptors().stream().filter(d -> d.object() == object).findFirst().orElseThrow();
+        return image.descriptors().stream().filter(d -> d.object() == object).findFirst().orElseThrow(() -> inconsistent(object));
+    }
+
+    private static RestoreException inconsistent(long object) {
+        return new RestoreException(RestoreException.Reason.FAILED, "the image is inconsistent: no process has object " + object + " open that has to");
     }
 
     /** fcntl(2): F_SETSIG, F_SETOWN_EX. */

@@ -2,21 +2,32 @@ package org.udckpt.process.restore;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Zombie;
+import org.udckpt.process.tree.CoreDump;
+import org.udckpt.process.tree.TreeMember;
+import org.udckpt.process.tree.TreePlan;
+import org.udckpt.process.tree.TreeRefused;
+import org.udckpt.process.tree.TreeStep;
 
 /**
- * Makes the job's processes, empty still: roots from the shepherd's stubs, children by fork from their parents, so that
- * parenthood, sessions (setsid(2): inherited or own) and process groups are what they were.
+ * Makes the job's processes, empty still: roots from the shepherd's stubs, all others by fork, so that parenthood, sessions and process groups are what
+ * they were. The order is {@link TreePlan}'s.
  */
 final class ProcessTree {
+    private static final int PR_SET_CHILD_SUBREAPER = 36;
+    private static final int FIRST_PID = 300;
+
     private final JobImage image;
     private final RestoreTarget target;
     private final Owners owners;
@@ -24,15 +35,12 @@ final class ProcessTree {
     private final Handles handles;
     /** Where the launcher's standard streams are in all processes. */
     private long[] streams;
+    private long hole;
     private final List<Integer> stubs = new ArrayList<>();
-    private final Map<Integer, Puppet> puppets = new LinkedHashMap<>();
-    private final Map<Integer, List<ProcessState>> children = new HashMap<>();
-    private final Set<Integer> pids;
-    /** group -> a process that leads it in the place of one that has ended; those that are not in the image -> the parent that waits for them */
-    private final Map<Integer, Puppet> leaders = new HashMap<>();
-    /** whose leader has ended -> who took its place, and has ended too, but for one that is a zombie */
-    private final Map<Integer, Puppet> sessions = new HashMap<>();
-    private final Map<Puppet, Puppet> borrowed = new LinkedHashMap<>();
+    private final Map<Integer, ProcessState> states;
+    /** All that there are, by the plan's numbers: helpers and children that will have ended, too. */
+    private final Map<Integer, Puppet> made = new HashMap<>();
+    private final Set<Integer> taken = new HashSet<>();
 
     ProcessTree(JobImage image, RestoreTarget target, Owners owners, TerminalObjects terminals, Handles handles) {
         this.image = image;
@@ -40,36 +48,45 @@ final class ProcessTree {
         this.owners = owners;
         this.terminals = terminals;
         this.handles = handles;
-        this.pids = image.processes().stream().map(ProcessState::pid).collect(Collectors.toSet());
-        for (ProcessState process : image.processes()) {
-            children.computeIfAbsent(process.parentPid(), parent -> new ArrayList<>()).add(process);
+        this.states = image.processes().stream().collect(Collectors.toMap(ProcessState::pid, process -> process));
+    }
+
+    private static List<TreeStep> plan(JobImage image, Owners owners) {
+        Stream<TreeMember> living = image.processes().stream().map(one -> new TreeMember(one.pid(), one.parentPid(), one.session(), one.processGroup()));
+        Stream<TreeMember> ended = image.zombies().stream().map(one -> new TreeMember(one.pid(), one.parentPid(), one.session(), one.processGroup()));
+        try {
+            return TreePlan.of(Stream.concat(living, ended).toList());
+        } catch (TreeRefused refused) {
+            String who = image.processes().stream().anyMatch(one -> one.pid() == refused.pid()) ? owners.of(refused.pid()).name() : "process " + refused.pid();
+            throw new RestoreException(RestoreException.Reason.UNSUPPORTED, who + " cannot be made again where it was among the job's processes: " + refused.getMessage());
         }
     }
 
-    /** All processes by pid, parents first. */
-    Map<Integer, Puppet> build() {
-        long hole = 0;
-        for (ProcessState root : children.getOrDefault(0, List.of())) {
-            int hostPid = target.stub(root.pid());
-            stubs.add(hostPid);
-            StubLayout layout = StubLayout.of(hostPid);
-            boolean first = hole == 0;
-            hole = first ? Hole.find(image, layout) : hole;
-            Puppet puppet = Puppet.seize(owners.of(root.pid()), hostPid, layout.systemCallInstruction(hostPid), hole);
-            streams = handles.prepare(puppet);
-            if (first) {
-                if (target.changes() != null) {
-                    PrivateFiles.mount(image, target.changes(), puppet);
-                }
-                terminals.make(puppet);
-            }
-            grow(root, puppet);
+    /**
+     * Before anything is made.
+     *
+     * @throws RestoreException naming a process that cannot be made again as it was
+     */
+    static void check(JobImage image, Owners owners) {
+        plan(image, owners);
+        String refusal = image.zombies().stream().anyMatch(Zombie::dumped) ? CoreDump.refusal() : null;
+        if (refusal != null) {
+            Zombie zombie = image.zombies().stream().filter(Zombie::dumped).findFirst().orElseThrow();
+            throw owners.of(zombie.parentPid()).unsupported("its child " + zombie.pid() + " had ended with a core dump, and " + refusal);
         }
-        new Orphans(image, owners, puppets, this::grow).build(children.getOrDefault(ProcessState.ADOPTED, List.of()), sessions);
-        joinGroups();
-        image.processes().stream().filter(process -> process.session() == process.pid()).forEach(leader -> terminals.foreground(puppets.get(leader.pid())));
+    }
+
+    /** All processes by pid, in the image's order. */
+    Map<Integer, Puppet> build() {
+        List<TreeStep> steps = plan(image, owners);
+        image.threads().forEach(thread -> taken.add(thread.tid()));
+        image.processes().forEach(process -> taken.addAll(List.of(process.pid(), process.processGroup(), process.session())));
+        image.zombies().forEach(zombie -> taken.addAll(List.of(zombie.pid(), zombie.processGroup(), zombie.session())));
+        steps.forEach(this::go);
+        image.processes().stream().filter(process -> process.session() == process.pid()).forEach(leader -> terminals.foreground(made.get(leader.pid())));
         image.zombies().forEach(this::bury);
-        endLeaders();
+        Map<Integer, Puppet> puppets = new LinkedHashMap<>();
+        image.processes().forEach(process -> puppets.put(process.pid(), made.get(process.pid())));
         return puppets;
     }
 
@@ -83,93 +100,63 @@ final class ProcessTree {
         return streams;
     }
 
-    private void grow(ProcessState process, Puppet puppet) {
-        puppets.put(process.pid(), puppet);
-        List<ProcessState> born = children.getOrDefault(process.pid(), List.of());
-        boolean leader = process.session() == process.pid();
-        for (ProcessState child : born) {
-            if (leader && older(child, process)) {
-                grow(child, puppet.fork(owners.of(child.pid())));
+    private void go(TreeStep step) {
+        switch (step) {
+            case TreeStep.Root root -> made.put(root.pid(), seize(root.pid()));
+            case TreeStep.Fork fork -> {
+                Puppet maker = made.get(fork.maker());
+                made.put(fork.pid(), states.containsKey(fork.pid()) ? maker.fork(owners.of(fork.pid())) : maker.helper(number(fork.pid())));
             }
-        }
-        if (leader) {
-            puppet.call("setsid", Syscall.SETSID);
-            terminals.control(puppet);
-        }
-        for (ProcessState child : born) {
-            if (!(leader && older(child, process))) {
-                if (child.session() != child.pid() && child.session() != process.session()) {
-                    throw puppet.unsupported("its child " + child.pid() + " belongs to session " + child.session() + ", whose leader has ended");
+            case TreeStep.NewSession session -> {
+                Puppet leader = made.get(session.pid());
+                leader.call("setsid", Syscall.SETSID);
+                if (states.containsKey(session.pid())) {
+                    terminals.control(leader);
                 }
-                grow(child, puppet.fork(owners.of(child.pid())));
+            }
+            case TreeStep.JoinGroup joins -> made.get(joins.pid()).call("join process group " + joins.group(), Syscall.SETPGID, 0, joins.group());
+            case TreeStep.Adopt adopts -> made.get(adopts.pid()).call("PR_SET_CHILD_SUBREAPER", Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, adopts.on() ? 1 : 0);
+            case TreeStep.End end -> {
+                try (Puppet helper = made.remove(end.pid())) {
+                    helper.end(0, Puppet.SAME_USER);
+                    made.get(end.maker()).call("wait for a helper", Syscall.WAIT4, helper.pid(), 0, 0, 0);
+                }
             }
         }
     }
 
-    /** Forked before its parent made a session of its own: it stayed in the older one. */
-    private static boolean older(ProcessState child, ProcessState parent) {
-        return child.session() != parent.session() && child.session() != child.pid();
-    }
-
-    private void joinGroups() {
-        for (ProcessState process : image.processes()) {
-            if (process.processGroup() == process.pid() && process.session() != process.pid()) {
-                puppets.get(process.pid()).call("lead a process group", Syscall.SETPGID, 0, 0);
+    private Puppet seize(int pid) {
+        int hostPid = target.stub(pid);
+        stubs.add(hostPid);
+        StubLayout layout = StubLayout.of(hostPid);
+        boolean first = hole == 0;
+        hole = first ? Hole.find(image, layout) : hole;
+        Puppet puppet = Puppet.seize(owners.of(pid), hostPid, layout.systemCallInstruction(hostPid), hole);
+        streams = handles.prepare(puppet);
+        if (first) {
+            if (target.changes() != null) {
+                PrivateFiles.mount(image, target.changes(), puppet);
             }
+            terminals.make(puppet);
         }
-        for (ProcessState process : image.processes()) {
-            int group = process.processGroup();
-            boolean outside = !pids.contains(group) && !pids.contains(process.session())
-                    && (group == process.session() || !sessions.containsKey(process.session()));
-            if (group == process.pid() || outside) {
-                continue; // a group of the launcher's: the new launcher's takes its place
-            }
-            Puppet puppet = puppets.get(process.pid());
-            if (!pids.contains(group) && !leaders.containsKey(group)) {
-                lead(group, puppet);
-            }
-            puppet.call("join process group " + group, Syscall.SETPGID, 0, group);
-        }
+        return puppet;
     }
 
-    /** A group outlives its leader (setpgid(2)): a process with that id leads it for a while. */
-    private void lead(int group, Puppet member) {
-        Zombie zombie = image.zombies().stream().filter(one -> one.pid() == group).findFirst().orElse(null);
-        Puppet parent = zombie == null ? member : parent(zombie);
-        Puppet leader = parent.helper(group);
-        leader.call("lead a process group", Syscall.SETPGID, 0, 0);
-        leaders.put(group, leader);
-        if (zombie == null) {
-            borrowed.put(leader, member);
+    /** Of a helper: one that nothing of the job has or is called by. */
+    private int number(int planned) {
+        int pid = planned;
+        for (int next = FIRST_PID; pid < 0; next++) {
+            pid = taken.add(next) ? next : pid;
         }
-    }
-
-    /** When all have joined. */
-    private void endLeaders() {
-        borrowed.forEach((leader, parent) -> {
-            leader.end(0);
-            parent.call("wait for the group's leader", Syscall.WAIT4, leader.pid(), 0, 0, 0);
-            leader.close();
-        });
-    }
-
-    private Puppet parent(Zombie zombie) {
-        Puppet parent = puppets.get(zombie.parentPid());
-        if (parent == null) {
-            throw new RestoreException(RestoreException.Reason.FAILED, "zombie " + zombie.pid() + ": its parent " + zombie.parentPid() + " is not in the image");
-        }
-        return parent;
+        return pid;
     }
 
     private void bury(Zombie zombie) {
-        Puppet parent = parent(zombie);
-        boolean leader = sessions.containsKey(zombie.pid());
-        try (Puppet dead = leader ? sessions.get(zombie.pid()) : leaders.containsKey(zombie.pid()) ? leaders.get(zombie.pid()) : parent.helper(zombie.pid())) {
-            int group = zombie.processGroup();
-            if (!leader && (group == zombie.pid() || pids.contains(group) || leaders.containsKey(group))) { // waitpid(2) finds it by its group
-                dead.call("process group of a child that had ended", Syscall.SETPGID, 0, group);
-            }
-            dead.end(zombie.waitStatus());
+        try (Puppet dead = made.get(zombie.pid())) {
+            dead.rename(zombie.name());
+            int user = image.attributes().stream().filter(one -> one.kind() == AttributeKind.ENDED_CHILD && one.values()[0] == zombie.pid())
+                    .mapToInt(one -> (int) one.values()[1]).findFirst().orElse(Puppet.SAME_USER);
+            dead.end(zombie.waitStatus(), user);
         }
     }
 }

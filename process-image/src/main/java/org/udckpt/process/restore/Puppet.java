@@ -5,15 +5,18 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.PidFd;
 import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
 import org.udckpt.process.trace.CallLoop;
 import org.udckpt.process.trace.Injector;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.Registers;
 import org.udckpt.process.trace.WaitStatus;
+import org.udckpt.process.tree.CoreDump;
 
 /**
  * A process that is being made into a restored one: it runs nothing but the calls that are injected here. It keeps a
@@ -26,6 +29,10 @@ final class Puppet implements AutoCloseable {
     /** Behind the scratch: {@link CallLoop}. */
     static final int CODE_BYTES = 4096;
     private static final int CLONE_ARGS_BYTES = 88;
+    /** As setresuid(2) has it. */
+    static final int SAME_USER = -1;
+    private static final int SETRESUID = 117, SIGKILL = 9, RLIMIT_CORE = 4, PR_SET_DUMPABLE = 4, PR_SET_NAME = 15, MOUNT = 165, UNSHARE = 272;
+    private static final int CLONE_NEWNS = 0x20000, MS_REC = 0x4000, MS_PRIVATE = 1 << 18;
 
     private final Owner owner;
     private final int pid;
@@ -118,28 +125,72 @@ final class Puppet implements AutoCloseable {
         return host;
     }
 
-    /** Ends it with that status of wait4(2), and leaves it a zombie for its parent. */
-    void end(int waitStatus) {
+    /** Ends it with that status of wait4(2), as that real user or as {@link #SAME_USER}, and leaves it a zombie for its parent. */
+    void end(int waitStatus, int user) {
         WaitStatus wanted = new WaitStatus(waitStatus);
         WaitStatus status;
+        if (wanted.dumped()) {
+            letDump();
+        } else { // not 0, which a core_pattern that is a program does not care for (core(5))
+            call("forbid a core file", Syscall.PRLIMIT64, 0, RLIMIT_CORE, structure().i64(1).i64(1).put(), 0);
+        }
+        if (user != SAME_USER) {
+            call("setresuid", SETRESUID, user, user, user);
+        }
+        if (wanted.dumped()) { // what another user is not
+            call("PR_SET_DUMPABLE", Syscall.PRCTL, PR_SET_DUMPABLE, 1);
+        }
         if (wanted.exited()) {
             injector.begin(Syscall.EXIT_GROUP, wanted.exitCode());
             injector.enter();
             status = Ptrace.await(hostPid);
         } else {
-            call("forbid a core file", Syscall.PRLIMIT64, 0, 4 /* RLIMIT_CORE */, structure().i64(0).i64(0).put(), 0);
+            status = kill(wanted);
+        }
+        if (status.raw() != waitStatus) {
+            throw failed("a child that had ended with status 0x%x could not be made again: %s (0x%x)".formatted(waitStatus, status, status.raw()));
+        }
+    }
+
+    private WaitStatus kill(WaitStatus wanted) {
+        if (wanted.signal() != SIGKILL) {
+            byte[] standard = new byte[32]; // SIG_DFL: the launcher may ignore it (nohup)
+            call("default action of signal " + wanted.signal(), Syscall.RT_SIGACTION, wanted.signal(), bytes(standard), 0, 8);
+        }
+        if (wanted.signal() != SIGKILL) {
             Ptrace.setSignalMask(hostPid, 0);
-            try (PidFd self = new PidFd(hostPid)) {
-                self.signal(wanted.signal());
-            }
+        }
+        try (PidFd self = new PidFd(hostPid)) {
+            self.signal(wanted.signal());
+        }
+        if (wanted.signal() != SIGKILL) { // which ends it where it stands
             Ptrace.resume(Ptrace.CONT, hostPid, 0);
-            while (!(status = Ptrace.await(hostPid)).ended()) {
-                Ptrace.resume(Ptrace.CONT, hostPid, status.signalDelivery() ? status.signal() : 0);
-            }
         }
-        if (!status.ended() || status.exitCode() != wanted.exitCode() || status.signal() != wanted.signal()) {
-            throw failed("a child that had ended with status " + waitStatus + " could not be made again: " + status);
+        WaitStatus status;
+        while (!(status = Ptrace.await(hostPid)).ended()) {
+            Ptrace.resume(Ptrace.CONT, hostPid, status.signalDelivery() ? status.signal() : 0);
         }
+        return status;
+    }
+
+    /** It writes a small core file into a file system of its own, which ends with it: {@link CoreDump}. */
+    private void letDump() {
+        String refusal = CoreDump.refusal();
+        if (refusal != null) {
+            throw unsupported("it had ended with a core dump: " + refusal);
+        }
+        long most = Limits.of(hostPid)[2 * RLIMIT_CORE + 1];
+        most = User.id() == 0 ? Limits.INFINITY : most;
+        call("permit a core file", Syscall.PRLIMIT64, 0, RLIMIT_CORE, structure().i64(most).i64(most).put(), 0);
+        call("unshare its mounts", UNSHARE, CLONE_NEWNS);
+        call("keep its mounts to itself", MOUNT, 0, string("/"), 0, MS_REC | MS_PRIVATE, 0);
+        call("mount a place for a core file", MOUNT, string("tmpfs"), string("/proc"), string("tmpfs"), 0, 0);
+        call("enter the place for a core file", Syscall.CHDIR, string("/proc"));
+    }
+
+    /** PR_SET_NAME. */
+    void rename(String name) {
+        call("PR_SET_NAME", Syscall.PRCTL, PR_SET_NAME, string(name));
     }
 
     int rank() {

@@ -72,7 +72,8 @@ public final class Restorer {
     }
 
     /**
-     * Whether this process may give the job's threads their users and capabilities, and knows all their attributes. To be asked before files are put back;
+     * Whether there is an order in which the processes can be made, and this process may give the job's threads their users and capabilities, and knows all their
+     * attributes. To be asked before files are put back;
      * {@link #restore} asks again.
      *
      * @param naming {@link RestoreTarget#name}
@@ -80,6 +81,7 @@ public final class Restorer {
      */
     public static void checkRights(JobImage image, Function<ProcessState, String> naming) {
         Owners owners = new Owners(image, naming);
+        ProcessTree.check(image, owners);
         Credentials.check(image, owners);
         KernelAttributes.refuseUnknown(image, owners);
         Attributes.checkLimits(image, owners);
@@ -131,6 +133,7 @@ public final class Restorer {
      */
     public static Restored restore(JobImage image, List<MemorySource> memory, RestoreTarget target, long lazyFrom) {
         Owners owners = new Owners(image, process -> target.name(process));
+        ProcessTree.check(image, owners);
         Credentials.check(image, owners);
         KernelAttributes.refuseUnknown(image, owners);
         Attributes.checkLimits(image, owners);

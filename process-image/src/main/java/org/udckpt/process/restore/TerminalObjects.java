@@ -137,7 +137,8 @@ final class TerminalObjects {
     }
 
     private long master(Puppet puppet, Terminal terminal) {
-        return handles.in(puppet, objects(TerminalEnd.class).filter(end -> end.master() && end.terminal() == terminal.id()).findFirst().orElseThrow().id());
+        return handles.in(puppet, objects(TerminalEnd.class).filter(end -> end.master() && end.terminal() == terminal.id()).findFirst()
+                .orElseThrow(() -> puppet.failed("the image is inconsistent: terminal /dev/pts/" + terminal.number() + " has no master")).id());
     }
 
     private <T> Stream<T> objects(Class<T> type) {

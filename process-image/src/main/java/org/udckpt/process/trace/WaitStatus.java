@@ -25,6 +25,11 @@ public record WaitStatus(int raw) {
         return stopped() ? raw >> 8 & 0x7f : raw & 0x7f;
     }
 
+    /** By a signal, with a core file (WCOREDUMP). */
+    public boolean dumped() {
+        return !stopped() && !exited() && (raw & 0x80) != 0;
+    }
+
     /** PTRACE_EVENT_*, or 0. */
     public int event() {
         return raw >> 16;

@@ -37,9 +37,9 @@ class RefusalTest {
 
     /** What a restart would not make as it was: named while the program still runs. */
     @ParameterizedTest
-    @CsvSource({"shared-files, CLONE_FILES", "shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD", "thread-directory, working directory of its own",
-        "thread-filter, system call filter", "session, has lost its leader", "deleted-program, was deleted or replaced", "deleted-directory, its working directory",
-        "other-name, another name", "main-ended, its main thread has ended",
+    @CsvSource({"shared-files, CLONE_FILES", "shared-memory, CLONE_VM", "exit-signal, instead of SIGCHLD", "siblings, CLONE_FILES", "thread-directory, working directory of its own",
+        "thread-filter, system call filter", "deleted-program, was deleted or replaced", "deleted-directory, its working directory",
+        "other-name, another name", "main-ended, its main thread has ended", "main-ended-child, its main thread has ended", "groups, could not be put where it is", "ended-signal, instead of SIGCHLD",
         "path-handle, O_PATH", "signal-io, which is outside of the job", "segment, nobody attached", "segment-part, only a part of System V segment",
         "datagram, would not keep its sender", "cpu-timer, CPU time of a thread", "tcp-self, connected to itself",
         "landlock, in a Landlock domain", "session-keyring, a session keyring of its own (udckpt-test", "process-keyring, a process keyring", "thread-keyring, a thread keyring",

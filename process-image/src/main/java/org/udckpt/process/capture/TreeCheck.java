@@ -1,0 +1,52 @@
+package org.udckpt.process.capture;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.udckpt.process.model.ProcessState;
+import org.udckpt.process.model.Zombie;
+import org.udckpt.process.tree.TreeMember;
+import org.udckpt.process.tree.TreePlan;
+import org.udckpt.process.tree.TreeRefused;
+
+/** Refuses processes that a restart would not make again among the others where they are: it asks for the restart's own order. */
+final class TreeCheck {
+    private TreeCheck() {}
+
+    /** What {@link ProcessState#parentPid} says of it. */
+    static int parent(TracedProcess process) {
+        return process.orphan ? ProcessState.ADOPTED : process.parent == null ? 0 : process.parent.namespacePid;
+    }
+
+    /** When all ranks have been read. */
+    static void refuse(List<RankCapture> ranks) {
+        List<TreeMember> members = new ArrayList<>();
+        for (RankCapture rank : ranks) {
+            rank.processes().forEach(process -> members.add(new TreeMember(process.namespacePid, parent(process), process.namespaceSession, process.namespaceGroup)));
+        }
+        for (RankCapture rank : ranks) {
+            for (Zombie zombie : rank.zombies().rows()) {
+                members.add(new TreeMember(zombie.pid(), zombie.parentPid(), zombie.session(), zombie.processGroup()));
+            }
+        }
+        try {
+            TreePlan.of(members);
+        } catch (TreeRefused refused) {
+            throw refusal(ranks, refused);
+        }
+    }
+
+    private static CaptureRefused refusal(List<RankCapture> ranks, TreeRefused refused) {
+        TracedProcess named = ranks.getFirst().processes().getFirst();
+        String who = "process " + refused.pid();
+        for (RankCapture rank : ranks) {
+            for (TracedProcess process : rank.processes()) {
+                boolean parent = rank.zombies().rows().stream().anyMatch(zombie -> zombie.pid() == refused.pid() && zombie.parentPid() == process.namespacePid);
+                if (process.namespacePid == refused.pid() || parent) {
+                    named = process;
+                    who = parent ? "its child " + refused.pid() + ", which has ended," : "it";
+                }
+            }
+        }
+        return named.refuse(who + " could not be put where it is among the job's processes again by a restart: " + refused.getMessage() + "; end it first");
+    }
+}

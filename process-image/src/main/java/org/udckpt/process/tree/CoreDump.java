@@ -1,0 +1,30 @@
+package org.udckpt.process.tree;
+
+import org.udckpt.linux.Limits;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.User;
+
+/**
+ * Whether a child that ended with a core dump can be made again: the kernel notes that in its status only when it has written one (core(5)). A small one
+ * is written to a file system that goes at once; so the machine's core_pattern must be the name of a file in the working directory.
+ */
+public final class CoreDump {
+    private static final int RLIMIT_CORE = 4;
+    private static final long ENOUGH = 1 << 22;
+
+    private CoreDump() {}
+
+    /** Null, or why this user cannot on this machine, with the way out. */
+    public static String refusal() {
+        String pattern = Proc.text("/proc/sys/kernel/core_pattern").strip();
+        if (pattern.isEmpty() || pattern.startsWith("|") || pattern.startsWith("@") || pattern.contains("/")) {
+            return "the kernel tells of a core dump only when it has written one, and here it goes to '" + pattern
+                    + "' (/proc/sys/kernel/core_pattern) instead of a file in the working directory, such as 'core'";
+        }
+        long hard = Limits.of((int) ProcessHandle.current().pid())[2 * RLIMIT_CORE + 1];
+        if (User.id() != 0 && hard != Limits.INFINITY && hard < ENOUGH) {
+            return "the kernel tells of a core dump only when it has written one, and the hard limit for those is " + hard + " bytes (ulimit -Hc)";
+        }
+        return null;
+    }
+}
