@@ -56,7 +56,7 @@ final class Descriptors {
         for (KernelObject.Pipe pipe : objects(KernelObject.Pipe.class)) {
             pipes.make(pipe, ends.getOrDefault(pipe.id(), List.of()));
         }
-        new SocketObjects(objects(KernelObject.UnixSocket.class), this, handles, new SocketNames(newNames, placed, handles)).make();
+        new SocketObjects(objects(KernelObject.UnixSocket.class), objects(KernelObject.GonePeer.class), this, handles, new SocketNames(newNames, placed, handles)).make();
         tcp.give(puppets, handles);
         packets.give(puppets, handles);
         for (KernelObject object : image.objects()) {
@@ -90,6 +90,7 @@ final class Descriptors {
             case KernelObject.MappedFile m -> throw misplaced(maker, m);
             case KernelObject.FileLock l -> throw misplaced(maker, l);
             case KernelObject.SignalOnReady s -> throw misplaced(maker, s);
+            case KernelObject.GonePeer p -> throw misplaced(maker, p);
         };
     }
 
