@@ -19,7 +19,7 @@ import org.udckpt.process.names.PlacedNames;
  * processes knew it.
  */
 final class Descriptors {
-    private static final int O_ASYNC = 020000, F_SETFD = 2;
+    private static final int O_ASYNC = 020000, F_SETFD = 2, ACCESS = 3;
 
     private final JobImage image;
     private final Map<Integer, Puppet> puppets;
@@ -62,10 +62,28 @@ final class Descriptors {
         for (KernelObject object : image.objects()) {
             Puppet maker = makers.get(object.id());
             if (maker != null && !handles.known(object.id())) {
-                handles.add(maker, object.id(), make(maker, object));
+                long fd = handles.add(maker, object.id(), make(maker, object));
+                setFlags(maker, object, fd);
             }
         }
         objects(KernelObject.EpollEntry.class).forEach(this::watch);
+    }
+
+    /** What F_SETFL has set on those that are made without: it may mean nothing there, but F_GETFL tells it. */
+    private static void setFlags(Puppet maker, KernelObject object, long fd) {
+        int flags = switch (object) {
+            case KernelObject.EventFd event -> event.flags();
+            case KernelObject.TimerFd timer -> timer.flags();
+            case KernelObject.Epoll epoll -> epoll.flags();
+            case KernelObject.SignalFd signals -> signals.flags();
+            case KernelObject.InotifyFd inotify -> inotify.flags();
+            case KernelObject.OpenFile _, KernelObject.DirectoryOrDevice _, KernelObject.PseudoFile _, KernelObject.AgentConnection _, KernelObject.PmiConnection _, KernelObject.StandardStream _,
+                    KernelObject.Pipe _, KernelObject.PipeEnd _, KernelObject.UnixSocket _, KernelObject.SharedMemory _, KernelObject.EpollEntry _, KernelObject.MappedFile _,
+                    KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.GonePeer _ -> 0;
+        };
+        if ((flags & ~(ACCESS | Syscall.O_NONBLOCK)) != 0) {
+            maker.call("set a descriptor's flags", Syscall.FCNTL, fd, 4 /* F_SETFL */, flags & ~ACCESS);
+        }
     }
 
     /** A fresh descriptor of the object, anywhere. */
