@@ -112,7 +112,7 @@ final class ObjectCheck {
     private static boolean canBeOpen(Object object) {
         return switch (object) {
             case null -> false;
-            case KernelObject.SharedMemory _, KernelObject.Pipe _, KernelObject.EpollEntry _, KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.GonePeer _, KernelObject.MappedFile _,
+            case KernelObject.SharedMemory _, KernelObject.Pipe _, KernelObject.EpollEntry _, KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalOwner _, KernelObject.GonePeer _, KernelObject.MappedFile _,
                     TerminalObject.Terminal _ -> false;
             default -> true;
         };
@@ -153,12 +153,8 @@ final class ObjectCheck {
                 row.notNegative("start", lock.start());
                 row.between(0, Long.MAX_VALUE - lock.start(), "length", lock.length());
             }
-            case KernelObject.SignalOnReady signals -> {
-                row.is(image.descriptors().stream().anyMatch(descriptor -> descriptor.object() == signals.object()), "no descriptor is of object", signals.object());
-                row.between(0, 2, "type", signals.type());
-                row.notNegative("receiver", signals.receiver());
-                row.between(0, SIGNALS, "signal", signals.signal());
-            }
+            case KernelObject.SignalOnReady signals -> receiver(row, signals.object(), signals.type(), signals.receiver(), signals.signal());
+            case KernelObject.SignalOwner owner -> receiver(row, owner.object(), owner.type(), owner.receiver(), owner.signal());
             case KernelObject.GonePeer peer -> {
                 row.is(byId.get(peer.object()) instanceof KernelObject.UnixSocket socket && socket.state() == KernelObject.SocketState.PEER_CLOSED,
                         "there is no unix socket whose peer has closed", peer.object());
@@ -171,6 +167,13 @@ final class ObjectCheck {
             case KernelObject.StandardStream stream -> row.between(0, 2, "stream", stream.stream());
             case KernelObject.EventFd _, KernelObject.Epoll _, KernelObject.SignalFd _, KernelObject.InotifyFd _, KernelObject.AgentConnection _ -> { }
         }
+    }
+
+    private void receiver(Row row, long object, int type, int receiver, int signal) throws BrokenTable {
+        row.is(image.descriptors().stream().anyMatch(descriptor -> descriptor.object() == object), "no descriptor is of object", object);
+        row.between(0, 2, "type", type);
+        row.notNegative("receiver", receiver);
+        row.between(0, SIGNALS, "signal", signal);
     }
 
     private void pipe(Row row, KernelObject.Pipe pipe) throws BrokenTable {

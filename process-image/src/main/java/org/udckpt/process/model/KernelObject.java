@@ -77,6 +77,13 @@ public sealed interface KernelObject {
      */
     record SignalOnReady(long id, long object, int type, int receiver, int signal) implements KernelObject {}
 
+    /**
+     * Whom open file {@code object} would signal, and by what, although it is not to when it is ready (no O_ASYNC): a socket does so for an urgent byte.
+     *
+     * @param type as that of {@link SignalOnReady}, {@code receiver} and {@code signal} too
+     */
+    record SignalOwner(long id, long object, int type, int receiver, int signal) implements KernelObject {}
+
     enum LockOwner { FLOCK, DESCRIPTION, PROCESS }
 
     /** A file of which memory is mapped privately: a program or a library. No descriptor names it; it must be there unchanged. */

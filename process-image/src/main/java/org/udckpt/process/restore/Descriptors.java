@@ -79,7 +79,7 @@ final class Descriptors {
             case KernelObject.InotifyFd inotify -> inotify.flags();
             case KernelObject.OpenFile _, KernelObject.DirectoryOrDevice _, KernelObject.PseudoFile _, KernelObject.AgentConnection _, KernelObject.PmiConnection _, KernelObject.StandardStream _,
                     KernelObject.Pipe _, KernelObject.PipeEnd _, KernelObject.UnixSocket _, KernelObject.SharedMemory _, KernelObject.EpollEntry _, KernelObject.MappedFile _,
-                    KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.GonePeer _ -> 0;
+                    KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalOwner _, KernelObject.GonePeer _ -> 0;
         };
         if ((flags & ~(ACCESS | Syscall.O_NONBLOCK)) != 0) {
             maker.call("set a descriptor's flags", Syscall.FCNTL, fd, 4 /* F_SETFL */, flags & ~ACCESS);
@@ -108,6 +108,7 @@ final class Descriptors {
             case KernelObject.MappedFile m -> throw misplaced(maker, m);
             case KernelObject.FileLock l -> throw misplaced(maker, l);
             case KernelObject.SignalOnReady s -> throw misplaced(maker, s);
+            case KernelObject.SignalOwner s -> throw misplaced(maker, s);
             case KernelObject.GonePeer p -> throw misplaced(maker, p);
         };
     }
@@ -183,6 +184,7 @@ final class Descriptors {
         puppets.values().forEach(handles::closeTemporaries);
         // A process that closes any descriptor of a file loses its locks on it (fcntl(2)): only now.
         objects(KernelObject.FileLock.class).forEach(this::lock);
+        objects(KernelObject.SignalOwner.class).forEach(this::owner);
         objects(KernelObject.SignalOnReady.class).forEach(this::signal); // what the restore itself writes, signals nobody
         image.notices().stream().filter(FileNotice.Lease.class::isInstance).map(FileNotice.Lease.class::cast).forEach(this::lease);
     }
@@ -207,6 +209,11 @@ final class Descriptors {
     private static void receiver(Puppet puppet, Descriptor descriptor, int signal, int type, int receiver) {
         puppet.call("F_SETSIG", Syscall.FCNTL, descriptor.fd(), 10, signal);
         puppet.call("F_SETOWN_EX to " + receiver, Syscall.FCNTL, descriptor.fd(), 15, puppet.structure().i32(type).i32(receiver).put());
+    }
+
+    private void owner(KernelObject.SignalOwner owner) {
+        Descriptor any = anyOf(owner.object());
+        receiver(puppet(any.pid()), any, owner.signal(), owner.type(), owner.receiver());
     }
 
     /** The same, and O_ASYNC by F_SETFL. */
