@@ -261,6 +261,9 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "tcp-self")) tcp_self();
     else if (!strcmp(kind, "udp-group")) udp_group();
     else if (!strcmp(kind, "udp-shut")) udp_shut();
+    else if (!strcmp(kind, "raw-udp")) MUST(socket(AF_INET, SOCK_RAW, IPPROTO_UDP) >= 0);
+    else if (!strcmp(kind, "raw-tcp")) MUST(socket(AF_INET, SOCK_RAW, IPPROTO_TCP) >= 0);
+    else if (!strcmp(kind, "urgent-owner")) MUST(!fcntl(socket(AF_INET, SOCK_STREAM, 0), F_SETOWN, getppid()));
     else if (!strcmp(kind, "netlink-generic")) MUST(socket(AF_NETLINK, SOCK_RAW, 16) >= 0);
     else if (!strncmp(kind, "tcp-to:", 7)) call(loopback(atoi(kind + 7)));
     else if (!strcmp(kind, "landlock")) landlock();

@@ -24,6 +24,7 @@ import org.udckpt.process.model.KernelObject.GonePeer;
 import org.udckpt.process.model.KernelObject.PmiConnection;
 import org.udckpt.process.model.KernelObject.SocketState;
 import org.udckpt.process.model.KernelObject.UnixSocket;
+import org.udckpt.process.model.PacketSocket.UdpSocket;
 
 /** Unix sockets between the job's own processes, with what is queued in them, TCP, UDP and netlink sockets; everything else is refused. */
 final class SocketReader {
@@ -52,6 +53,7 @@ final class SocketReader {
 
     private final ObjectTable table;
     private final TcpReader tcp;
+    private final List<UdpSocket> udp = new ArrayList<>();
     private final List<Found> found = new ArrayList<>();
     private final Map<Long, Long> byInode = new HashMap<>();
     /** All unix sockets of this machine; null: nobody has asked yet. */
@@ -84,12 +86,12 @@ final class SocketReader {
                 return unix(open, socket, type);
             }
             boolean internet = domain == AF_INET || domain == AF_INET6;
-            if (internet && protocol == IPPROTO_TCP) {
+            if (internet && protocol == IPPROTO_TCP && type == SOCK_STREAM) {
                 return tcp.read(open); // looked at when all are known
             }
             long id = table.newId();
-            if (internet && protocol == UdpReader.IPPROTO_UDP) {
-                table.add(UdpReader.read(open, socket, domain, id));
+            if (internet && protocol == UdpReader.IPPROTO_UDP && type == SOCK_DGRAM) {
+                udp.add(UdpReader.read(open, socket, domain, id));
             } else if (domain == AF_NETLINK) {
                 table.add(NetlinkReader.read(open, socket, type, id));
             } else {
@@ -192,6 +194,7 @@ final class SocketReader {
     /** When all descriptors are known: who is whose peer. */
     void finish() {
         tcp.finish();
+        BoundPorts.udp(udp).forEach(table::add);
         for (Found one : found) {
             long peer = 0;
             boolean gone = connected(one.info);

@@ -44,7 +44,8 @@ class RefusalTest {
         "datagram, would not keep its sender", "cpu-timer, CPU time of a thread", "tcp-self, connected to itself",
         "landlock, in a Landlock domain", "session-keyring, a session keyring of its own (udckpt-test", "process-keyring, a process keyring", "thread-keyring, a thread keyring",
         "call-handler, PR_SET_SYSCALL_USER_DISPATCH",
-        "udp-group, in a multicast group", "udp-shut, that was shut", "netlink-generic, netlink socket of family 16"})
+        "udp-group, in a multicast group", "udp-shut, that was shut", "netlink-generic, netlink socket of family 16",
+        "urgent-owner, when it has something urgent"})
     void oddities(String kind, String words) throws Exception {
         refusedTwice(kind, words);
     }
@@ -70,7 +71,7 @@ class RefusalTest {
 
     /** What only root can do. */
     @ParameterizedTest
-    @CsvSource({"host-name, uts namespace of its own"})
+    @CsvSource({"host-name, uts namespace of its own", "raw-udp, a raw socket (IPv4) cannot be checkpointed", "raw-tcp, a raw socket (IPv4) cannot be checkpointed"})
     void oddPrivileges(String kind, String words) throws Exception {
         assumeTrue(Syscall.call(107 /* geteuid */) == 0, "not root");
         refusedTwice(kind, words);
