@@ -45,6 +45,7 @@ class RefusalTest {
         "landlock, in a Landlock domain", "session-keyring, a session keyring of its own (udckpt-test", "process-keyring, a process keyring", "thread-keyring, a thread keyring",
         "call-handler, PR_SET_SYSCALL_USER_DISPATCH",
         "udp-group, in a multicast group", "udp-shut, that was shut", "netlink-generic, netlink socket of family 16",
+        "datagram-client, the other end of this unix socket is outside of the job", "datagram-server, a datagram socket outside of the job is connected to this unix socket",
         "urgent-owner, when it has something urgent"})
     void oddities(String kind, String words) throws Exception {
         refusedTwice(kind, words);
