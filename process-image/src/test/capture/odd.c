@@ -211,6 +211,28 @@ static void udp_shut(void) {
     MUST(!connect(fd, (void *) &nobody, sizeof nobody) && !shutdown(fd, SHUT_RD));
 }
 
+/* A datagram socket with an abstract name, and one that is connected to it; one of the two is in a process outside of the job. */
+static void datagrams_outside(int server_is_outside) {
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int length = offsetof(struct sockaddr_un, sun_path) + 1 + snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "udckpt-odd-%d", getpid());
+    int server = socket(AF_UNIX, SOCK_DGRAM, 0), client = socket(AF_UNIX, SOCK_DGRAM, 0);
+    MUST(bind(server, (struct sockaddr *) &name, length));
+    MUST(connect(client, (struct sockaddr *) &name, length));
+    int outside = server_is_outside ? server : client;
+    pid_t between = fork();
+    MUST(between);
+    if (between == 0) {
+        if (fork() != 0) _exit(0); /* so that it is nobody's child here */
+        MUST(setsid());
+        MUST(dup2(outside, 0));
+        MUST(syscall(SYS_close_range, 1, ~0u, 0));
+        wait_for_end();
+        _exit(0);
+    }
+    MUST(waitpid(between, NULL, 0));
+    MUST(close(outside));
+}
+
 static void signal_io(void) {
     int pair[2];
     MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
@@ -327,12 +349,17 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "segment")) MUST(segment = shmget(IPC_PRIVATE, 65536, IPC_CREAT | 0600));
     else if (!strcmp(kind, "segment-part")) segment_part();
     else if (!strcmp(kind, "datagram")) datagram();
+    else if (!strcmp(kind, "datagram-client")) datagrams_outside(1);
+    else if (!strcmp(kind, "datagram-server")) datagrams_outside(0);
     else if (!strcmp(kind, "cpu-timer")) cpu_timer();
     else if (!strcmp(kind, "tcp-urgent")) tcp_urgent();
     else if (!strcmp(kind, "tcp-early")) tcp_early();
     else if (!strcmp(kind, "tcp-self")) tcp_self();
     else if (!strcmp(kind, "udp-group")) udp_group();
     else if (!strcmp(kind, "udp-shut")) udp_shut();
+    else if (!strcmp(kind, "raw-udp")) MUST(socket(AF_INET, SOCK_RAW, IPPROTO_UDP) >= 0);
+    else if (!strcmp(kind, "raw-tcp")) MUST(socket(AF_INET, SOCK_RAW, IPPROTO_TCP) >= 0);
+    else if (!strcmp(kind, "urgent-owner")) MUST(!fcntl(socket(AF_INET, SOCK_STREAM, 0), F_SETOWN, getppid()));
     else if (!strcmp(kind, "netlink-generic")) MUST(socket(AF_NETLINK, SOCK_RAW, 16) >= 0);
     else if (!strncmp(kind, "tcp-to:", 7)) call(loopback(atoi(kind + 7)));
     else if (!strcmp(kind, "landlock")) landlock();

@@ -63,10 +63,11 @@ public final class KernelObjects {
             case KernelObject.SharedMemory memory -> memory.path();
             case KernelObject.Pipe pipe -> pipe.path() == null ? "" : pipe.path();
             case KernelObject.PipeEnd end -> end.writeEnd() ? "writing" : "reading";
-            case KernelObject.EventFd _, KernelObject.Epoll _, KernelObject.EpollEntry _, KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.InotifyFd _,
+            case KernelObject.EventFd _, KernelObject.Epoll _, KernelObject.EpollEntry _, KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalOwner _, KernelObject.InotifyFd _,
                     KernelObject.AgentConnection _, KernelObject.PmiConnection _ -> "";
             case KernelObject.TimerFd timer -> "clock " + timer.clock();
             case KernelObject.UnixSocket socket -> (socket.state() + " " + new String(socket.name(), StandardCharsets.UTF_8).replace('\0', '@')).strip();
+            case KernelObject.GonePeer peer -> new String(peer.name(), StandardCharsets.UTF_8).replace('\0', '@');
             case KernelObject.MappedFile file -> file.path();
             case KernelObject.SignalFd signal -> "mask 0x%x".formatted(signal.mask());
             case KernelObject.DirectoryOrDevice file -> file.path();

@@ -4,7 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.PidFd;
@@ -12,9 +16,14 @@ import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.FileNotice;
+import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.KernelObject.AgentConnection;
+import org.udckpt.process.model.KernelObject.PmiConnection;
 import org.udckpt.process.model.KernelObject.SignalOnReady;
+import org.udckpt.process.model.KernelObject.SignalOwner;
+import org.udckpt.process.model.KernelObject.StandardStream;
 
-/** Whom open files signal when they are ready (O_ASYNC, fcntl(2)). The kernel tells it by the numbers of this process's namespace. */
+/** Whom open files signal when they are ready (O_ASYNC, fcntl(2)), or when something urgent has come. The kernel tells it by the numbers of this process's namespace. */
 final class SignalOwners {
     private static final int F_GETSIG = 11, F_GETOWN_EX = 16, F_OWNER_TID = 0, F_OWNER_PID = 1, GROUP = 5 - 3;
 
@@ -29,6 +38,7 @@ final class SignalOwners {
     private final List<Pending> pending = new ArrayList<>();
     private final List<PendingLease> leases = new ArrayList<>();
     private final List<TracedProcess> processes = new ArrayList<>();
+    private final Map<Integer, PidFd> handles = new HashMap<>();
 
     SignalOwners(ObjectTable table) {
         this.table = table;
@@ -40,9 +50,7 @@ final class SignalOwners {
 
     /** An open file that was not seen before. */
     void seen(OpenDescriptor open, long object) {
-        if (open.signals()) {
-            pending.add(new Pending(open, object));
-        }
+        pending.add(new Pending(open, object));
     }
 
     /** An open file with a lease, whose holder gets a signal when somebody else wants the file. */
@@ -52,34 +60,51 @@ final class SignalOwners {
 
     /** When all processes have been seen. */
     void finish() {
-        for (Pending one : pending) {
-            Signal signal = read(one.open);
-            table.add(new SignalOnReady(table.newId(), one.object, signal.type, signal.receiver, signal.number));
-        }
-        for (PendingLease one : leases) {
-            Signal signal = read(one.open);
-            table.add(new FileNotice.Lease(one.object, one.exclusive, signal.type, signal.receiver, signal.number));
+        // A restart has other open files in their place, whose owner is whoever started the job.
+        Set<Long> replaced = table.objects().stream().filter(object -> object instanceof StandardStream || object instanceof AgentConnection || object instanceof PmiConnection)
+                .map(KernelObject::id).collect(Collectors.toSet());
+        try {
+            Set<Long> leased = leases.stream().map(PendingLease::object).collect(Collectors.toSet());
+            for (Pending one : pending) {
+                if (one.open.signals() || !leased.contains(one.object) && (one.open.flags() & Syscall.O_PATH) == 0 && !replaced.contains(one.object)) {
+                    owner(one);
+                }
+            }
+            for (PendingLease one : leases) {
+                Signal signal = read(one.open, true);
+                table.add(new FileNotice.Lease(one.object, one.exclusive, signal.type, signal.receiver, signal.number));
+            }
+        } finally {
+            handles.values().forEach(PidFd::close);
+            handles.clear();
         }
     }
 
-    private Signal read(OpenDescriptor open) {
-        try (PidFd process = new PidFd(open.process().pid)) {
-            int duplicate = process.duplicate(open.fd());
-            try {
-                MemorySegment owner = Scratch.data(); // struct f_owner_ex {type, pid}
-                LinuxError.check(Syscall.call(Syscall.FCNTL, duplicate, F_GETOWN_EX, owner.address()), "owner of a descriptor's signals");
-                int type = owner.get(JAVA_INT, 0);
-                int id = owner.get(JAVA_INT, 4);
-                int signal = (int) LinuxError.check(Syscall.call(Syscall.FCNTL, duplicate, F_GETSIG), "signal of a descriptor");
-                return new Signal(type, id == 0 ? 0 : own(open, type, id), signal);
-            } finally {
-                Files.close(duplicate);
-            }
+    private void owner(Pending one) {
+        Signal signal = read(one.open, false);
+        if (one.open.signals()) {
+            table.add(new SignalOnReady(table.newId(), one.object, signal.type, signal.receiver, signal.number));
+        } else if (signal.receiver != 0 || signal.number != 0) {
+            table.add(new SignalOwner(table.newId(), one.object, signal.type, signal.receiver, signal.number));
+        }
+    }
+
+    private Signal read(OpenDescriptor open, boolean leased) {
+        int duplicate = handles.computeIfAbsent(open.process().pid, PidFd::new).duplicate(open.fd());
+        try {
+            MemorySegment owner = Scratch.data(); // struct f_owner_ex {type, pid}
+            LinuxError.check(Syscall.call(Syscall.FCNTL, duplicate, F_GETOWN_EX, owner.address()), "owner of a descriptor's signals");
+            int type = owner.get(JAVA_INT, 0);
+            int id = owner.get(JAVA_INT, 4);
+            int signal = (int) LinuxError.check(Syscall.call(Syscall.FCNTL, duplicate, F_GETSIG), "signal of a descriptor");
+            return new Signal(type, id == 0 ? 0 : own(open, type, id, leased), signal);
+        } finally {
+            Files.close(duplicate);
         }
     }
 
     /** The number in the job's own namespace. */
-    private int own(OpenDescriptor open, int type, int id) {
+    private int own(OpenDescriptor open, int type, int id, boolean leased) {
         for (TracedProcess process : processes) {
             if (type == F_OWNER_TID) {
                 for (TracedThread thread : process.threads) {
@@ -93,6 +118,7 @@ final class SignalOwners {
         }
         throw open.refuse("it sends signals to " + new String[] {"thread", "process", "process group"}[type] + " " + id
                 + (open.signals() ? " when it is ready (O_ASYNC, fcntl(2) F_SETOWN), which is outside of the job; clear O_ASYNC first"
-                : " when its lease is broken (fcntl(2), F_SETLEASE, F_SETOWN), which is outside of the job; release the lease first"));
+                : leased ? " when its lease is broken (fcntl(2), F_SETLEASE, F_SETOWN), which is outside of the job; release the lease first"
+                : " when it has something urgent (fcntl(2) F_SETOWN), which is outside of the job; set another owner first, or 0"));
     }
 }

@@ -1,34 +1,63 @@
 package org.udckpt.process.capture;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.PidFd;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 import org.udckpt.linux.UnixDiag;
 import org.udckpt.process.model.JobName.SocketFile;
 import org.udckpt.process.model.KernelObject.DirectoryOrDevice;
+import org.udckpt.process.model.KernelObject.GonePeer;
 import org.udckpt.process.model.KernelObject.PmiConnection;
 import org.udckpt.process.model.KernelObject.SocketState;
 import org.udckpt.process.model.KernelObject.UnixSocket;
+import org.udckpt.process.model.PacketSocket.UdpSocket;
 
 /** Unix sockets between the job's own processes, with what is queued in them, TCP, UDP and netlink sockets; everything else is refused. */
 final class SocketReader {
     private static final int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16;
     private static final int SOCK_STREAM = 1, SOCK_DGRAM = 2;
-    private static final int ESTABLISHED = 1, LISTEN = 10, IPPROTO_TCP = 6;
+    private static final int ESTABLISHED = 1, LISTEN = 10, IPPROTO_TCP = 6, ENOTCONN = 107, FAMILY_BYTES = 2;
 
-    /** @param file null: this user may not ask the kernel for it, or there is none */
-    private record Found(OpenDescriptor open, long id, UnixDiag.Info info, SocketQueue queue, SocketFile file) {}
+    /** @param file null: this user may not ask the kernel for it, or there is none. @param peerName as getpeername(2) tells it; empty: none */
+    private record Found(OpenDescriptor open, long id, UnixDiag.Info info, SocketQueue queue, SocketFile file, byte[] peerName) {
+        boolean datagrams() {
+            return info.type() == SOCK_DGRAM;
+        }
+
+        boolean named() {
+            return info.name().length > 0;
+        }
+
+        long inode() {
+            return Integer.toUnsignedLong(info.inode());
+        }
+
+        long peerInode() {
+            return Integer.toUnsignedLong(info.peer());
+        }
+    }
 
     private final ObjectTable table;
     private final TcpReader tcp;
+    private final List<UdpSocket> udp = new ArrayList<>();
     private final List<Found> found = new ArrayList<>();
     private final Map<Long, Long> byInode = new HashMap<>();
+    /** All unix sockets of this machine; null: nobody has asked yet. */
+    private List<UnixDiag.Info> all;
     private final List<Integer> processes = new ArrayList<>();
     /** To which names may be relative; null: nobody has asked yet. */
     private Set<String> directories;
@@ -57,12 +86,12 @@ final class SocketReader {
                 return unix(open, socket, type);
             }
             boolean internet = domain == AF_INET || domain == AF_INET6;
-            if (internet && protocol == IPPROTO_TCP) {
+            if (internet && protocol == IPPROTO_TCP && type == SOCK_STREAM) {
                 return tcp.read(open); // looked at when all are known
             }
             long id = table.newId();
-            if (internet && protocol == UdpReader.IPPROTO_UDP) {
-                table.add(UdpReader.read(open, socket, domain, id));
+            if (internet && protocol == UdpReader.IPPROTO_UDP && type == SOCK_DGRAM) {
+                udp.add(UdpReader.read(open, socket, domain, id));
             } else if (domain == AF_NETLINK) {
                 table.add(NetlinkReader.read(open, socket, type, id));
             } else {
@@ -82,7 +111,7 @@ final class SocketReader {
             throw open.refuse("a listening socket has %d connections that were not accepted yet; try again later".formatted(info.receiveQueue()));
         }
         long id = table.newId();
-        found.add(new Found(open, id, info, queue, info.hasFile() ? BoundFile.ask(socket, id) : null));
+        found.add(new Found(open, id, info, queue, info.hasFile() ? BoundFile.ask(socket, id) : null, peerName(socket)));
         byInode.put(open.stat().inode(), id);
         return id;
     }
@@ -116,33 +145,80 @@ final class SocketReader {
         };
     }
 
-    /** Whether the peer is connected to this one in turn; if not, it is found by its name. */
-    private boolean mutual(Found one, long peer) {
-        Found other = found.stream().filter(f -> f.id == peer).findFirst().orElseThrow();
-        return Integer.toUnsignedLong(other.info.peer()) == one.open.stat().inode() || other.info.name().length > 0;
+    /** As in sockaddr_un.sun_path, without the NUL byte at the end of a path. */
+    private static byte[] peerName(int socket) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, 0, SocketQueue.NAME);
+        long result = Syscall.call(Syscall.GETPEERNAME, socket, data.address() + 8, data.address());
+        if (result == -ENOTCONN) {
+            return new byte[0];
+        }
+        LinuxError.check(result, "name of a socket's peer");
+        byte[] name = data.asSlice(8 + FAMILY_BYTES, Math.max(0, data.get(JAVA_INT, 0) - FAMILY_BYTES)).toArray(JAVA_BYTE);
+        return name.length > 1 && name[0] != 0 && name[name.length - 1] == 0 ? Arrays.copyOf(name, name.length - 1) : name;
+    }
+
+    private Found of(long id) {
+        return found.stream().filter(one -> one.id == id).findFirst().orElseThrow();
+    }
+
+    /** A datagram socket without a name can have been called by its other half only (socketpair(2)), whatever it has been connected to since. */
+    private void checkNameless(Found one, Found peer) {
+        if (peer.peerInode() != one.inode() && !peer.named() && (peer.info.peerGone() || peer.peerInode() != 0 && !byInode.containsKey(peer.peerInode()))) {
+            throw one.open.refuse("a datagram socket is the half of a pair of which the other half was connected elsewhere, to a socket that has ended; close it first");
+        }
+    }
+
+    /** Whether it is called by a socket of the job, which can send to it although it has no name. */
+    private boolean called(Found one) {
+        return found.stream().anyMatch(other -> other.peerInode() == one.inode());
+    }
+
+    /** Who is connected to a datagram socket is not told by that, but the kernel calls it connected then. */
+    private void checkCallers(Found server) {
+        if (!server.datagrams() || !server.named() || server.info.state() != ESTABLISHED) {
+            return;
+        }
+        if (all == null) {
+            try (UnixDiag diag = new UnixDiag()) {
+                all = diag.all();
+            }
+        }
+        for (UnixDiag.Info one : all) {
+            if (Integer.toUnsignedLong(one.peer()) == server.inode() && !byInode.containsKey(Integer.toUnsignedLong(one.inode()))) {
+                table.outside().cut(server.open, "a datagram socket outside of the job is connected to this unix socket", "close that one before a checkpoint");
+            }
+        }
     }
 
     /** When all descriptors are known: who is whose peer. */
     void finish() {
         tcp.finish();
+        BoundPorts.udp(udp).forEach(table::add);
         for (Found one : found) {
             long peer = 0;
+            boolean gone = connected(one.info);
             if (one.info.peer() != 0) {
-                Long id = byInode.get(Integer.toUnsignedLong(one.info.peer()));
+                Long id = byInode.get(one.peerInode());
                 if (id == null) {
                     table.outside().cut(one.open, "the other end of this unix socket is outside of the job", "close it before a checkpoint");
+                    gone = true;
                 } else {
                     peer = id;
                 }
             }
             SocketState state = one.info.state() == LISTEN ? SocketState.LISTENING : peer != 0 ? SocketState.CONNECTED
-                    : connected(one.info) ? SocketState.PEER_CLOSED : SocketState.UNCONNECTED;
+                    : gone ? SocketState.PEER_CLOSED : SocketState.UNCONNECTED;
             SocketQueue queue = one.queue;
-            if (state == SocketState.UNCONNECTED && queue.bytes().length > 0 && one.info.name().length == 0) {
-                throw one.open.refuse("unread bytes in a unix socket without a peer cannot be checkpointed; try again when they were read");
+            if (state == SocketState.UNCONNECTED && queue.lengths().length > 0 && !one.named() && !called(one)) {
+                throw one.open.refuse("unread messages in a unix socket without a name, of which no peer is left, cannot be checkpointed; try again when they were read");
             }
-            if (state == SocketState.CONNECTED && !mutual(one, peer)) {
-                throw one.open.refuse("a datagram socket that is connected to one without a name (connected elsewhere) cannot be checkpointed; close it first");
+            checkCallers(one);
+            if (state == SocketState.CONNECTED && one.datagrams()) {
+                checkNameless(one, of(peer));
+            }
+            if (state == SocketState.PEER_CLOSED && one.peerName.length > 0) {
+                table.add(new GonePeer(table.newId(), one.id, one.peerName));
             }
             table.add(new UnixSocket(one.id, one.open.openFlags(), one.info.type(), state, peer, queue.bytes(), queue.lengths(), one.info.name(),
                     state == SocketState.LISTENING ? 128 : 0, queue.sendBuffer(), queue.receiveBuffer(), one.info.shutdown(),

@@ -54,7 +54,9 @@ final class TcpReader {
         try (TcpOptionReader options = new TcpOptionReader()) {
             found.forEach(one -> ends.add(TcpEnd.of(one.open, one.id)));
             ends.stream().filter(end -> end.remote.length > 0).forEach(end -> connected.put(new Connection(end.localAddress(), end.remoteAddress()), end));
-            settle().forEach((end, verdict) -> objects.add(record(end, verdict, options)));
+            List<TcpSocket> sockets = new ArrayList<>();
+            settle().forEach((end, verdict) -> sockets.add(record(end, verdict, options)));
+            BoundPorts.tcp(sockets).forEach(objects::add);
         } finally {
             ends.forEach(TcpEnd::close);
         }

@@ -18,7 +18,7 @@ import org.udckpt.process.model.TerminalObject;
 final class ObjectCheck {
     /** Of a descriptor: what NR_OPEN can be raised to (proc_sys_fs(5)) is less. */
     static final int MOST_DESCRIPTOR = 1 << 30;
-    private static final int SOCK_STREAM = 1, AF_INET = 2, AF_INET6 = 10, SUN_PATH = 108, SIGNALS = 64, NO_BOUND = Integer.MAX_VALUE;
+    private static final int SOCK_STREAM = 1, SOCK_DGRAM = 2, AF_INET = 2, AF_INET6 = 10, SUN_PATH = 108, SIGNALS = 64, NO_BOUND = Integer.MAX_VALUE;
     private static final int PIPE_BYTES = 1 << 16; // of one whose capacity nobody has chosen (pipe(7))
 
     private final JobImage image;
@@ -112,7 +112,7 @@ final class ObjectCheck {
     private static boolean canBeOpen(Object object) {
         return switch (object) {
             case null -> false;
-            case KernelObject.SharedMemory _, KernelObject.Pipe _, KernelObject.EpollEntry _, KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.MappedFile _,
+            case KernelObject.SharedMemory _, KernelObject.Pipe _, KernelObject.EpollEntry _, KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalOwner _, KernelObject.GonePeer _, KernelObject.MappedFile _,
                     TerminalObject.Terminal _ -> false;
             default -> true;
         };
@@ -153,11 +153,12 @@ final class ObjectCheck {
                 row.notNegative("start", lock.start());
                 row.between(0, Long.MAX_VALUE - lock.start(), "length", lock.length());
             }
-            case KernelObject.SignalOnReady signals -> {
-                row.is(image.descriptors().stream().anyMatch(descriptor -> descriptor.object() == signals.object()), "no descriptor is of object", signals.object());
-                row.between(0, 2, "type", signals.type());
-                row.notNegative("receiver", signals.receiver());
-                row.between(0, SIGNALS, "signal", signals.signal());
+            case KernelObject.SignalOnReady signals -> receiver(row, signals.object(), signals.type(), signals.receiver(), signals.signal());
+            case KernelObject.SignalOwner owner -> receiver(row, owner.object(), owner.type(), owner.receiver(), owner.signal());
+            case KernelObject.GonePeer peer -> {
+                row.is(byId.get(peer.object()) instanceof KernelObject.UnixSocket socket && socket.state() == KernelObject.SocketState.PEER_CLOSED,
+                        "there is no unix socket whose peer has closed", peer.object());
+                row.bytes("name", peer.name(), 1, SUN_PATH, 1);
             }
             case KernelObject.MappedFile file -> row.text("path", file.path());
             case KernelObject.DirectoryOrDevice directory -> row.text("path", directory.path());
@@ -166,6 +167,13 @@ final class ObjectCheck {
             case KernelObject.StandardStream stream -> row.between(0, 2, "stream", stream.stream());
             case KernelObject.EventFd _, KernelObject.Epoll _, KernelObject.SignalFd _, KernelObject.InotifyFd _, KernelObject.AgentConnection _ -> { }
         }
+    }
+
+    private void receiver(Row row, long object, int type, int receiver, int signal) throws BrokenTable {
+        row.is(image.descriptors().stream().anyMatch(descriptor -> descriptor.object() == object), "no descriptor is of object", object);
+        row.between(0, 2, "type", type);
+        row.notNegative("receiver", receiver);
+        row.between(0, SIGNALS, "signal", signal);
     }
 
     private void pipe(Row row, KernelObject.Pipe pipe) throws BrokenTable {
@@ -180,6 +188,9 @@ final class ObjectCheck {
     private void socket(Row row, KernelObject.UnixSocket socket) throws BrokenTable {
         row.there("state", socket.state());
         row.is(socket.peer() == 0 || is(socket.peer(), KernelObject.UnixSocket.class), "there is no unix socket", socket.peer());
+        row.is((socket.peer() != 0) == (socket.state() == KernelObject.SocketState.CONNECTED), "no peer of a socket that is " + socket.state() + ":", socket.peer());
+        row.is(socket.peer() == 0 || socket.type() == SOCK_DGRAM || byId.get(socket.peer()) instanceof KernelObject.UnixSocket peer && peer.peer() == socket.id(),
+                "no other end of a connection:", socket.peer());
         row.bytes("name", socket.name(), 0, SUN_PATH, 1);
         row.there("queued", socket.queued());
         row.there("messageLengths", socket.messageLengths());

@@ -41,7 +41,8 @@ public sealed interface KernelObject {
 
     /**
      * @param type SOCK_STREAM 1, SOCK_DGRAM 2, SOCK_SEQPACKET 5
-     * @param peer id of the other end; 0: none (peer closed, listening, or never connected: see {@code state})
+     * @param peer id of the other end; 0: none (peer closed, listening, or never connected: see {@code state}). Datagram sockets may each have another peer: only
+     *             two that are connected to each other are a pair
      * @param queued unread bytes, all messages joined; {@code messageLengths} cuts them for DGRAM and SEQPACKET
      * @param shutdown directions that are shut: 1 receiving, 2 sending
      * @param receiveTimeoutUs SO_RCVTIMEO in microseconds, 0: none; {@code sendTimeoutUs}: SO_SNDTIMEO
@@ -50,6 +51,13 @@ public sealed interface KernelObject {
     record UnixSocket(long id, int flags, int type, SocketState state, long peer, byte[] queued, int[] messageLengths, byte[] name,
             int backlog, int sendBuffer, int receiveBuffer, int shutdown, long receiveTimeoutUs, long sendTimeoutUs,
             boolean passCredentials) implements KernelObject {}
+
+    /**
+     * The peer of unix socket {@code object} has closed, and still tells its name (getpeername(2)).
+     *
+     * @param name as that of a {@link UnixSocket}
+     */
+    record GonePeer(long id, long object, byte[] name) implements KernelObject {}
 
     enum SocketState { CONNECTED, PEER_CLOSED, LISTENING, UNCONNECTED }
 
@@ -68,6 +76,13 @@ public sealed interface KernelObject {
      * @param signal F_SETSIG, 0: SIGIO
      */
     record SignalOnReady(long id, long object, int type, int receiver, int signal) implements KernelObject {}
+
+    /**
+     * Whom open file {@code object} would signal, and by what, although it is not to when it is ready (no O_ASYNC): a socket does so for an urgent byte.
+     *
+     * @param type as that of {@link SignalOnReady}, {@code receiver} and {@code signal} too
+     */
+    record SignalOwner(long id, long object, int type, int receiver, int signal) implements KernelObject {}
 
     enum LockOwner { FLOCK, DESCRIPTION, PROCESS }
 

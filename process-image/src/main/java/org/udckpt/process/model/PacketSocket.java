@@ -11,7 +11,7 @@ public sealed interface PacketSocket {
 
     int flags();
 
-    /** Those that are not what a new socket has, three numbers each: level, name, value (setsockopt(2)). */
+    /** Those that are not what a new socket has, three numbers each: level, name, value (setsockopt(2)); {@link BindOptions}. */
     int[] options();
 
     /** SO_RCVTIMEO in microseconds, 0: none. */

@@ -11,7 +11,7 @@ package org.udckpt.process.model;
  * @param queued bytes that arrived and were not read
  * @param shutdown directions that the process itself has shut: 1 receiving, 2 sending
  * @param backlog of listen(2)
- * @param options that are not what a new socket has, three numbers each: level, name, value (setsockopt(2))
+ * @param options that are not what a new socket has, three numbers each: level, name, value (setsockopt(2)); {@link BindOptions}
  * @param receiveTimeoutUs SO_RCVTIMEO in microseconds, 0: none; {@code sendTimeoutUs}: SO_SNDTIMEO
  * @param lingerSeconds SO_LINGER, -1: off
  * @param sendBuffer SO_SNDBUF as getsockopt(2) gives it, when the process has chosen it; 0: the kernel's choice. {@code receiveBuffer}: SO_RCVBUF

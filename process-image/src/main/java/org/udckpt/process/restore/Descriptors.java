@@ -19,7 +19,7 @@ import org.udckpt.process.names.PlacedNames;
  * processes knew it.
  */
 final class Descriptors {
-    private static final int O_ASYNC = 020000, F_SETFD = 2;
+    private static final int O_ASYNC = 020000, F_SETFD = 2, ACCESS = 3;
 
     private final JobImage image;
     private final Map<Integer, Puppet> puppets;
@@ -56,16 +56,34 @@ final class Descriptors {
         for (KernelObject.Pipe pipe : objects(KernelObject.Pipe.class)) {
             pipes.make(pipe, ends.getOrDefault(pipe.id(), List.of()));
         }
-        new SocketObjects(objects(KernelObject.UnixSocket.class), this, handles, new SocketNames(newNames, placed, handles)).make();
+        new SocketObjects(objects(KernelObject.UnixSocket.class), objects(KernelObject.GonePeer.class), this, handles, new SocketNames(newNames, placed, handles)).make();
         tcp.give(puppets, handles);
         packets.give(puppets, handles);
         for (KernelObject object : image.objects()) {
             Puppet maker = makers.get(object.id());
             if (maker != null && !handles.known(object.id())) {
-                handles.add(maker, object.id(), make(maker, object));
+                long fd = handles.add(maker, object.id(), make(maker, object));
+                setFlags(maker, object, fd);
             }
         }
         objects(KernelObject.EpollEntry.class).forEach(this::watch);
+    }
+
+    /** What F_SETFL has set on those that are made without: it may mean nothing there, but F_GETFL tells it. */
+    private static void setFlags(Puppet maker, KernelObject object, long fd) {
+        int flags = switch (object) {
+            case KernelObject.EventFd event -> event.flags();
+            case KernelObject.TimerFd timer -> timer.flags();
+            case KernelObject.Epoll epoll -> epoll.flags();
+            case KernelObject.SignalFd signals -> signals.flags();
+            case KernelObject.InotifyFd inotify -> inotify.flags();
+            case KernelObject.OpenFile _, KernelObject.DirectoryOrDevice _, KernelObject.PseudoFile _, KernelObject.AgentConnection _, KernelObject.PmiConnection _, KernelObject.StandardStream _,
+                    KernelObject.Pipe _, KernelObject.PipeEnd _, KernelObject.UnixSocket _, KernelObject.SharedMemory _, KernelObject.EpollEntry _, KernelObject.MappedFile _,
+                    KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalOwner _, KernelObject.GonePeer _ -> 0;
+        };
+        if ((flags & ~(ACCESS | Syscall.O_NONBLOCK)) != 0) {
+            maker.call("set a descriptor's flags", Syscall.FCNTL, fd, 4 /* F_SETFL */, flags & ~ACCESS);
+        }
     }
 
     /** A fresh descriptor of the object, anywhere. */
@@ -90,6 +108,8 @@ final class Descriptors {
             case KernelObject.MappedFile m -> throw misplaced(maker, m);
             case KernelObject.FileLock l -> throw misplaced(maker, l);
             case KernelObject.SignalOnReady s -> throw misplaced(maker, s);
+            case KernelObject.SignalOwner s -> throw misplaced(maker, s);
+            case KernelObject.GonePeer p -> throw misplaced(maker, p);
         };
     }
 
@@ -164,6 +184,7 @@ final class Descriptors {
         puppets.values().forEach(handles::closeTemporaries);
         // A process that closes any descriptor of a file loses its locks on it (fcntl(2)): only now.
         objects(KernelObject.FileLock.class).forEach(this::lock);
+        objects(KernelObject.SignalOwner.class).forEach(this::owner);
         objects(KernelObject.SignalOnReady.class).forEach(this::signal); // what the restore itself writes, signals nobody
         image.notices().stream().filter(FileNotice.Lease.class::isInstance).map(FileNotice.Lease.class::cast).forEach(this::lease);
     }
@@ -193,6 +214,11 @@ final class Descriptors {
     private static void receiver(Puppet puppet, Descriptor descriptor, int signal, int type, int receiver) {
         puppet.call("F_SETSIG", Syscall.FCNTL, descriptor.fd(), 10, signal);
         puppet.call("F_SETOWN_EX to " + receiver, Syscall.FCNTL, descriptor.fd(), 15, puppet.structure().i32(type).i32(receiver).put());
+    }
+
+    private void owner(KernelObject.SignalOwner owner) {
+        Descriptor any = anyOf(owner.object());
+        receiver(puppet(any.pid()), any, owner.signal(), owner.type(), owner.receiver());
     }
 
     /** The same, and O_ASYNC by F_SETFL. */

@@ -12,6 +12,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.PacketCalls;
 import org.udckpt.linux.TcpAddress;
 import org.udckpt.linux.TcpCalls;
+import org.udckpt.process.model.BindOptions;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.PacketOptions;
 import org.udckpt.process.model.PacketSocket;
@@ -55,6 +56,7 @@ final class PacketObjects implements AutoCloseable {
     void make() {
         bind();
         udp.forEach(socket -> named(socket, this::fill)); // when those of the job that sent are there, and before any hears one address only
+        udp.forEach(socket -> named(socket, this::later));
         udp.forEach(socket -> named(socket, this::connect));
         udp.forEach(socket -> TcpCalls.flags(made.get(socket.id()), socket.flags()));
     }
@@ -102,9 +104,7 @@ final class PacketObjects implements AutoCloseable {
         owner(socket);
         int fd = PacketCalls.open(domain, type, protocol);
         made.put(socket.id(), fd);
-        for (int i = 0; i < socket.options().length; i += 3) {
-            TcpCalls.option(fd, socket.options()[i], socket.options()[i + 1], socket.options()[i + 2]);
-        }
+        options(socket, fd, false);
         if (socket.sendBuffer() > 0) {
             TcpCalls.option(fd, TcpOptions.SOL_SOCKET, SO_SNDBUF, socket.sendBuffer() / 2); // the kernel doubles what it is given (socket(7))
         }
@@ -114,6 +114,20 @@ final class PacketObjects implements AutoCloseable {
         TcpSetup.timeout(fd, SO_RCVTIMEO, socket.receiveTimeoutUs());
         TcpSetup.timeout(fd, SO_SNDTIMEO, socket.sendTimeoutUs());
         return fd;
+    }
+
+    private static void options(PacketSocket socket, int fd, boolean later) {
+        int[] options = socket.options();
+        for (int i = 0; i < options.length; i += 3) {
+            if (BindOptions.later(options, i) == later) {
+                TcpCalls.option(fd, options[i], options[i + 1], options[i + 2]);
+            }
+        }
+    }
+
+    /** What had to be otherwise as long as not all were bound. */
+    private void later(UdpSocket socket) {
+        options(socket, made.get(socket.id()), true);
     }
 
     private void netlink(NetlinkSocket socket) {
@@ -160,8 +174,11 @@ final class PacketObjects implements AutoCloseable {
         }
     }
 
-    /** Whether this machine has its address. */
+    /** Whether this machine has its address, or it needs none that this machine has. */
     private static boolean here(UdpSocket socket) {
+        if (BindOptions.had(socket.options(), TcpOptions.SOL_IP, BindOptions.IP_FREEBIND)) {
+            return true;
+        }
         int probe = PacketCalls.open(socket.domain(), SOCK_DGRAM, 0);
         try {
             return TcpCalls.bind(probe, UdpAddress.withPort(socket.local(), 0)) != -EADDRNOTAVAIL;

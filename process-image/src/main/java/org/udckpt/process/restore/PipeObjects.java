@@ -35,14 +35,27 @@ final class PipeObjects {
             byte[] part = Arrays.copyOfRange(pipe.contents(), at, Math.min(at + CHUNK, pipe.contents().length));
             at += (int) maker.call("fill a pipe", Syscall.WRITE, pair[1], maker.bytes(part), part.length);
         }
+        KernelObject.PipeEnd[] made = {pipe.path() == null ? made(ends, false) : null, pipe.path() == null ? made(ends, true) : null};
         for (KernelObject.PipeEnd end : ends) {
-            handles.add(maker, end.id(), end(maker, end, pair));
+            if (end != made[0] && end != made[1]) {
+                handles.add(maker, end.id(), end(maker, end, pair));
+            }
         }
-        // Who holds no end must not keep the pipe open: the other side has to see its end of file.
-        maker.call("close", Syscall.CLOSE, pair[0]);
-        if (pair[1] != pair[0]) {
-            maker.call("close", Syscall.CLOSE, pair[1]);
+        for (int side = 0; side < 2; side++) {
+            if (made[side] != null) {
+                maker.call("set a pipe's flags", Syscall.FCNTL, pair[side], F_SETFL, made[side].flags() & ~ACCESS);
+                handles.add(maker, made[side].id(), pair[side]);
+            } else if (side == 0 || pair[1] != pair[0]) {
+                // Who holds no end must not keep the pipe open: the other side has to see its end of file.
+                maker.call("close", Syscall.CLOSE, pair[side]);
+            }
         }
+    }
+
+    /** The end that pipe(2) has made: each open(2) sets O_LARGEFILE, which nothing takes away. Null: it is not among them. */
+    private static KernelObject.PipeEnd made(List<KernelObject.PipeEnd> ends, boolean write) {
+        return ends.stream().filter(end -> end.writeEnd() == write && (end.flags() & Syscall.O_LARGEFILE) == 0 && (end.flags() & ACCESS) == (write ? Syscall.O_WRONLY : Syscall.O_RDONLY))
+                .findFirst().orElse(null);
     }
 
     private long[] anonymous(Puppet maker) {
@@ -65,7 +78,7 @@ final class PipeObjects {
     private static long end(Puppet maker, KernelObject.PipeEnd end, long[] pair) {
         String path = "/proc/self/fd/" + pair[end.writeEnd() ? 1 : 0];
         int access = end.flags() & ACCESS;
-        long fd = maker.call("open a pipe's end", Syscall.OPEN, maker.string(path), access | Syscall.O_NONBLOCK | Syscall.O_CLOEXEC, 0);
+        long fd = maker.call("open a pipe's end", Syscall.OPEN, maker.string(path), access | Syscall.O_NONBLOCK, 0); // O_CLOEXEC would stay among the flags that F_GETFL shows
         maker.call("set a pipe's flags", Syscall.FCNTL, fd, F_SETFL, end.flags() & ~ACCESS);
         return fd;
     }

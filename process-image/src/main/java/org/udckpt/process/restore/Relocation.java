@@ -70,8 +70,10 @@ public record Relocation(List<Move> moves, String directory) {
             case KernelObject.UnixSocket s when s.name().length > 1 && s.name()[0] == '/' -> new KernelObject.UnixSocket(s.id(), s.flags(), s.type(), s.state(), s.peer(), s.queued(),
                     s.messageLengths(), path(new String(s.name(), StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8), s.backlog(), s.sendBuffer(), s.receiveBuffer(), s.shutdown(),
                     s.receiveTimeoutUs(), s.sendTimeoutUs(), s.passCredentials());
-            case KernelObject.Pipe _, KernelObject.UnixSocket _, KernelObject.PipeEnd _, KernelObject.EventFd _, KernelObject.TimerFd _, KernelObject.Epoll _, KernelObject.EpollEntry _,
-                    KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalFd _, KernelObject.InotifyFd _, KernelObject.PseudoFile _, KernelObject.AgentConnection _,
+            case KernelObject.GonePeer g when g.name().length > 1 && g.name()[0] == '/' ->
+                    new KernelObject.GonePeer(g.id(), g.object(), path(new String(g.name(), StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8));
+            case KernelObject.Pipe _, KernelObject.UnixSocket _, KernelObject.GonePeer _, KernelObject.PipeEnd _, KernelObject.EventFd _, KernelObject.TimerFd _, KernelObject.Epoll _, KernelObject.EpollEntry _,
+                    KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalOwner _, KernelObject.SignalFd _, KernelObject.InotifyFd _, KernelObject.PseudoFile _, KernelObject.AgentConnection _,
                     KernelObject.PmiConnection _, KernelObject.StandardStream _ -> object;
         };
     }

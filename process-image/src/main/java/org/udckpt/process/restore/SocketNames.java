@@ -21,6 +21,8 @@ import org.udckpt.process.names.PlacedNames;
  */
 final class SocketNames {
     private static final int AF_UNIX = 1, EADDRINUSE = 98;
+    /** The id of a socket that is not in the image: it is closed again, and its name stands nowhere. */
+    static final long NOBODY = 0;
     private static final String TOP = "root", INSIDE = "d";
 
     private final NewNames names;
@@ -47,7 +49,11 @@ final class SocketNames {
             Tree tree = build(stage.folder(), new String(socket.name(), StandardCharsets.UTF_8));
             try {
                 long file = bindInside(maker, socket, fd, stage.folder(), tree);
-                handles.add(maker, handleOfFile(socket), file);
+                if (socket.id() == NOBODY) {
+                    maker.call("close", Syscall.CLOSE, file);
+                } else {
+                    handles.add(maker, handleOfFile(socket), file);
+                }
                 if (wanted != null && !second) {
                     placed.give(tree.last, tree.name, wanted);
                     tree.last.mode(tree.name, PlacedNames.mode(wanted, tree.last.stat(tree.name)));

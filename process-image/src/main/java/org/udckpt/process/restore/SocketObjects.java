@@ -4,76 +4,142 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.KernelObject.AgentConnection;
+import org.udckpt.process.model.KernelObject.GonePeer;
 import org.udckpt.process.model.KernelObject.SocketState;
 import org.udckpt.process.model.KernelObject.UnixSocket;
 
-/** Makes unix sockets: connected pairs with what was queued, listeners, unconnected ones (unix(7)). */
+/**
+ * Makes unix sockets: connected pairs with what was queued, listeners, single ones, and datagram sockets each of which has a peer of its own (unix(7)).
+ * Only two that are connected to each other are a pair.
+ */
 final class SocketObjects {
-    private static final int AF_UNIX = 1, SOCK_STREAM = 1, SOL_SOCKET = 1, SO_SNDBUF = 7, SO_RCVBUF = 8, SO_PASSCRED = 16, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21,
+    private static final int AF_UNIX = 1, SOCK_STREAM = 1, SOCK_DGRAM = 2, SOL_SOCKET = 1, SO_SNDBUF = 7, SO_RCVBUF = 8, SO_PASSCRED = 16, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21,
             SHUTDOWN = 48, ACCEPT4 = 288, F_SETFL = 4, CHUNK = 32768, MSG_DONTWAIT = 0x40;
 
-    private final Map<Long, UnixSocket> sockets = new HashMap<>();
+    private final Map<Long, UnixSocket> sockets = new LinkedHashMap<>();
+    /** socket -> the name of its peer, which has closed */
+    private final Map<Long, byte[]> gone = new HashMap<>();
+    private final Set<UnixSocket> called = new HashSet<>();
     private final Descriptors descriptors;
     private final Handles handles;
     private final SocketNames names;
 
-    SocketObjects(List<UnixSocket> sockets, Descriptors descriptors, Handles handles, SocketNames names) {
+    SocketObjects(List<UnixSocket> sockets, List<GonePeer> gone, Descriptors descriptors, Handles handles, SocketNames names) {
         this.names = names;
         sockets.forEach(socket -> this.sockets.put(socket.id(), socket));
+        gone.forEach(peer -> this.gone.put(peer.object(), peer.name()));
         this.descriptors = descriptors;
         this.handles = handles;
     }
 
     void make() {
+        // First those that need a name for a moment only, which another one has now.
+        each(socket -> socket.state() == SocketState.PEER_CLOSED, this::orphan);
+        each(this::mutual, this::connected);
+        each(socket -> one(socket) && peer(socket).name().length == 0, this::halves);
+        each(_ -> true, this::single);
+        // Only now: who has a peer hears nobody else, not even a connect(2).
+        sockets.values().stream().filter(this::one).forEach(this::call);
+        sockets.values().stream().filter(this::freed).forEach(this::free);
+        sockets.values().forEach(socket -> finish(maker(socket), socket, handles.in(maker(socket), socket.id())));
+    }
+
+    private void each(Predicate<UnixSocket> which, Consumer<UnixSocket> step) {
         for (UnixSocket socket : sockets.values()) {
-            if (handles.known(socket.id())) {
-                continue;
-            }
-            switch (socket.state()) {
-                case CONNECTED -> connected(socket);
-                case PEER_CLOSED -> orphan(socket);
-                case LISTENING, UNCONNECTED -> single(socket);
+            if (!handles.known(socket.id()) && which.test(socket)) {
+                step.accept(socket);
             }
         }
-        // Only now: a datagram socket that was connected by address finds the other one's name.
-        sockets.values().stream().filter(s -> s.state() == SocketState.CONNECTED && !mutual(s)).forEach(this::connectByName);
+    }
+
+    private UnixSocket peer(UnixSocket socket) {
+        UnixSocket peer = sockets.get(socket.peer());
+        if (peer == null) {
+            throw maker(socket).unsupported("a unix socket was connected to a process outside of the job");
+        }
+        return peer;
     }
 
     private boolean mutual(UnixSocket socket) {
-        UnixSocket peer = sockets.get(socket.peer());
-        return peer != null && peer.peer() == socket.id();
+        return socket.state() == SocketState.CONNECTED && peer(socket) != socket && peer(socket).peer() == socket.id();
+    }
+
+    /** Whether it has a peer, but is no half of a pair. */
+    private boolean one(UnixSocket socket) {
+        return socket.state() == SocketState.CONNECTED && !mutual(socket);
     }
 
     private void connected(UnixSocket socket) {
-        UnixSocket peer = sockets.get(socket.peer());
-        if (peer == null) {
-            throw descriptors.maker(socket.id()).unsupported("a unix socket was connected to a process outside of the job");
-        }
-        if (!mutual(socket)) {
-            single(socket);
-            return;
-        }
+        UnixSocket peer = peer(socket);
         Puppet maker = maker(socket);
         long[] pair = pair(maker, socket, peer);
         long own = handles.add(maker, socket.id(), pair[0]);
         long other = handles.add(maker, peer.id(), pair[1]);
         fill(maker, socket, own, other);
         fill(maker, peer, other, own);
-        finish(maker, socket, own);
-        finish(maker, peer, other);
     }
 
     private void orphan(UnixSocket socket) {
         Puppet maker = maker(socket);
-        long[] pair = pair(maker, socket, null);
+        byte[] name = gone.getOrDefault(socket.id(), new byte[0]);
+        UnixSocket peer = new UnixSocket(SocketNames.NOBODY, 0, socket.type(), SocketState.PEER_CLOSED, socket.id(), new byte[0], new int[0], name, 0, 0, 0, 0, 0, 0, false);
+        boolean datagrams = socket.type() == SOCK_DGRAM;
+        long[] pair = datagrams ? halves(maker, socket) : pair(maker, socket, peer);
         long own = handles.add(maker, socket.id(), pair[0]);
         fill(maker, socket, own, pair[1]);
+        if (datagrams && name.length > 0) {
+            names.bind(maker, peer, pair[1]); // only now: what was sent came from one without a name
+        }
         maker.call("close", Syscall.CLOSE, pair[1]);
-        finish(maker, socket, own);
+    }
+
+    /** One end of a pair of which the other end has left it. */
+    private void halves(UnixSocket socket) {
+        UnixSocket other = peer(socket);
+        Puppet maker = maker(socket);
+        if (handles.known(other.id()) || socket.type() != SOCK_DGRAM) {
+            throw maker.unsupported("a socket is connected to one that has no name");
+        }
+        long[] pair = halves(maker, socket);
+        long own = handles.add(maker, socket.id(), pair[0]);
+        handles.add(maker, other.id(), pair[1]);
+        fill(maker, socket, own, handles.in(maker, other.id()));
+    }
+
+    /** Two connected datagram sockets, of which the first has its name. */
+    private long[] halves(Puppet maker, UnixSocket socket) {
+        long[] pair = pair(maker, socket);
+        if (socket.name().length > 0) {
+            names.bind(maker, socket, pair[0]);
+        }
+        return pair;
+    }
+
+    private UnixSocket caller(UnixSocket socket) {
+        return sockets.values().stream().filter(one -> one.peer() == socket.id() && one(one)).findFirst().orElse(null);
+    }
+
+    /** Whether it was an end of a pair, and has no peer any more. */
+    private boolean freed(UnixSocket socket) {
+        return socket.state() == SocketState.UNCONNECTED && socket.name().length == 0 && socket.type() == SOCK_DGRAM && caller(socket) != null;
+    }
+
+    /** Its queue is emptied by that (unix_dgram_disconnected, net/unix/af_unix.c). */
+    private void free(UnixSocket socket) {
+        Puppet maker = maker(socket);
+        UnixSocket caller = caller(socket);
+        long fd = handles.in(maker, socket.id());
+        maker.call("disconnect a datagram socket", Syscall.CONNECT, fd, maker.structure().i16(0 /* AF_UNSPEC */).put(), 2);
+        fill(maker, socket, fd, handles.in(maker, caller.id()));
     }
 
     private void single(UnixSocket socket) {
@@ -85,10 +151,9 @@ final class SocketObjects {
         if (socket.state() == SocketState.LISTENING) {
             maker.call("listen", Syscall.LISTEN, fd, socket.backlog());
         }
-        if (socket.queued().length > 0) {
+        if (socket.messageLengths().length > 0) {
             feedByName(maker, socket, fd);
         }
-        finish(maker, socket, fd);
     }
 
     private Puppet maker(UnixSocket socket) {
@@ -104,23 +169,33 @@ final class SocketObjects {
 
     /** Two connected sockets. An accepted one has its listener's name, which it can only get by being accepted. */
     private long[] pair(Puppet maker, UnixSocket socket, UnixSocket peer) {
-        UnixSocket listener = listener(socket);
-        if (listener != null) {
-            return accept(maker, listener, peer);
+        if (accepted(socket, peer)) {
+            return accept(maker, socket, peer);
         }
-        listener = peer == null ? null : listener(peer);
-        if (listener != null) {
-            long[] turned = accept(maker, listener, socket);
+        if (accepted(peer, socket)) {
+            long[] turned = accept(maker, peer, socket);
             return new long[] {turned[1], turned[0]};
         }
         long[] pair = pair(maker, socket);
         if (socket.name().length > 0) {
             names.bind(maker, socket, pair[0]);
         }
-        if (peer != null && peer.name().length > 0) {
+        if (peer.name().length > 0) {
             names.bind(maker, peer, pair[1]);
         }
         return pair;
+    }
+
+    /**
+     * Whether it came from accept(2): its name is that of a listener, or of one that has closed. The latter is so where its peer has no name, since who is
+     * called has one, or where others have its name.
+     */
+    private boolean accepted(UnixSocket socket, UnixSocket peer) {
+        if (socket.type() == SOCK_DGRAM || socket.name().length == 0) {
+            return false;
+        }
+        return listener(socket) != null || socket.id() != SocketNames.NOBODY
+                && (peer.name().length == 0 || sockets.values().stream().filter(one -> one.type() == socket.type() && Arrays.equals(one.name(), socket.name())).count() > 1);
     }
 
     private UnixSocket listener(UnixSocket socket) {
@@ -128,18 +203,31 @@ final class SocketObjects {
                 && Arrays.equals(one.name(), socket.name())).findFirst().orElse(null);
     }
 
-    /** {accepted, connected}; {@code client}: the connected one, null when it has been closed. */
-    private long[] accept(Puppet maker, UnixSocket listener, UnixSocket client) {
-        if (!handles.known(listener.id())) {
+    /** {accepted, connected}. */
+    private long[] accept(Puppet maker, UnixSocket socket, UnixSocket client) {
+        UnixSocket listener = listener(socket);
+        if (listener != null && !handles.known(listener.id())) {
             single(listener);
         }
-        long connected = maker.call("socket", Syscall.SOCKET, AF_UNIX, listener.type() | Syscall.O_CLOEXEC, 0);
-        if (client != null && client.name().length > 0) {
+        long listening = listener != null ? handles.in(maker, listener.id()) : goneListener(maker, socket);
+        long connected = maker.call("socket", Syscall.SOCKET, AF_UNIX, socket.type() | Syscall.O_CLOEXEC, 0);
+        if (client.name().length > 0) {
             names.bind(maker, client, connected);
         }
-        names.connect(maker, "connect", connected, listener);
-        long accepted = maker.call("accept", ACCEPT4, handles.in(maker, listener.id()), 0, 0, Syscall.O_CLOEXEC);
+        names.connect(maker, "connect", connected, listener != null ? listener : socket);
+        long accepted = maker.call("accept", ACCEPT4, listening, 0, 0, Syscall.O_CLOEXEC);
+        if (listener == null) {
+            maker.call("close", Syscall.CLOSE, listening);
+        }
         return new long[] {accepted, connected};
+    }
+
+    /** A listener for a moment: an abstract name is free again when it is closed, as it was. */
+    private long goneListener(Puppet maker, UnixSocket accepted) {
+        long fd = maker.call("socket", Syscall.SOCKET, AF_UNIX, accepted.type() | Syscall.O_CLOEXEC, 0);
+        names.bind(maker, accepted, fd);
+        maker.call("listen", Syscall.LISTEN, fd, 1);
+        return fd;
     }
 
     private static long[] pair(Puppet maker, UnixSocket socket) {
@@ -148,30 +236,42 @@ final class SocketObjects {
         return new long[] {maker.readInt(pair), maker.readInt(pair + 4)};
     }
 
-    private void connectByName(UnixSocket socket) {
-        UnixSocket peer = sockets.get(socket.peer());
-        Puppet maker = maker(socket);
-        if (peer.name().length == 0) {
-            throw maker.unsupported("a datagram socket is connected to one that has no name");
+    /** After all those that call it: nobody can when it has a peer (unix_may_send, net/unix/af_unix.c). So there are no circles. */
+    private void call(UnixSocket socket) {
+        UnixSocket peer = peer(socket);
+        if (!called.add(socket)) {
+            return;
         }
-        names.connect(maker, "connect a datagram socket", handles.in(maker, socket.id()), peer);
+        sockets.values().stream().filter(other -> other.peer() == socket.id() && one(other)).forEach(this::call);
+        if (peer.name().length > 0) {
+            Puppet maker = maker(socket);
+            names.connect(maker, "connect a datagram socket", handles.in(maker, socket.id()), peer);
+        }
     }
 
-    /** Datagrams that wait at a socket without a peer of its own come again from a nameless one. */
+    /** Datagrams that wait at a socket without a pair's other half come again from nameless ones: each its own, since one alone may send only as much as fits its buffer. */
     private void feedByName(Puppet maker, UnixSocket socket, long fd) {
-        if (socket.name().length == 0 || socket.type() == SOCK_STREAM) {
+        if (socket.name().length == 0 || socket.type() != SOCK_DGRAM) {
+            if (freed(socket)) {
+                return; // the other half sends them
+            }
             throw maker.unsupported("unread bytes in a unix socket without a peer");
         }
-        long feeder = maker.call("socket", Syscall.SOCKET, AF_UNIX, socket.type() | Syscall.O_CLOEXEC, 0);
-        names.connect(maker, "connect", feeder, socket);
-        fill(maker, socket, fd, feeder);
-        maker.call("close", Syscall.CLOSE, feeder);
+        int at = 0;
+        for (int length : socket.messageLengths()) {
+            long feeder = maker.call("socket", Syscall.SOCKET, AF_UNIX, SOCK_DGRAM | Syscall.O_CLOEXEC, 0);
+            names.connect(maker, "connect", feeder, socket);
+            option(maker, feeder, SO_SNDBUF, Math.max(length, 1 << 17));
+            send(maker, feeder, Arrays.copyOfRange(socket.queued(), at, at + length));
+            maker.call("close", Syscall.CLOSE, feeder);
+            at += length;
+        }
     }
 
     /** Sends what {@code socket} has not read yet from the other end; the buffer is large enough for the moment. */
     private static void fill(Puppet maker, UnixSocket socket, long own, long other) {
         byte[] queued = socket.queued();
-        if (queued.length == 0) {
+        if (queued.length == 0 && socket.messageLengths().length == 0) {
             return;
         }
         // setsockopt(2) is bounded by net.core.wmem_max, which is at least what the job's own buffer came from.
@@ -201,7 +301,7 @@ final class SocketObjects {
         }
         timeout(maker, fd, SO_RCVTIMEO, socket.receiveTimeoutUs());
         timeout(maker, fd, SO_SNDTIMEO, socket.sendTimeoutUs());
-        if (socket.state() == SocketState.CONNECTED && socket.shutdown() != 0) {
+        if (socket.shutdown() != 0 && (socket.state() != SocketState.PEER_CLOSED || socket.type() == SOCK_DGRAM)) { // else the peer's end has done it
             // 1 receiving, 2 sending, 3 both; shutdown(2) counts from 0
             maker.call("shut a direction of a socket", SHUTDOWN, fd, socket.shutdown() - 1);
         }

@@ -42,6 +42,9 @@ final class TcpObjects implements AutoCloseable {
         each(TcpState.WAITING, this::waiting);
         // Only now: nobody binds a port any more that one of these has.
         each(TcpState.UNCONNECTED, socket -> TcpSetup.share(socket, made.get(socket.id())));
+        for (TcpState bound : List.of(TcpState.UNCONNECTED, TcpState.LISTENING)) {
+            each(bound, socket -> TcpSetup.later(socket, made.get(socket.id())));
+        }
     }
 
     /** To the processes that have them. */

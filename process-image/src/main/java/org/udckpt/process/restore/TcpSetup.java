@@ -3,6 +3,7 @@ package org.udckpt.process.restore;
 import java.nio.charset.StandardCharsets;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.TcpCalls;
+import org.udckpt.process.model.BindOptions;
 import org.udckpt.process.model.TcpOptions;
 import org.udckpt.process.model.TcpSocket;
 
@@ -43,7 +44,7 @@ final class TcpSetup {
     /** All the rest but SO_REUSEADDR. */
     static void options(TcpSocket model, int socket) {
         for (int i = 0; i < model.options().length; i += 3) {
-            if (!early(model, i) && !sharing(model, i)) {
+            if (!early(model, i) && !sharing(model, i) && !BindOptions.later(model.options(), i)) {
                 TcpCalls.option(socket, model.options()[i], model.options()[i + 1], model.options()[i + 2]);
             }
         }
@@ -61,6 +62,15 @@ final class TcpSetup {
         }
         timeout(socket, SO_RCVTIMEO, model.receiveTimeoutUs());
         timeout(socket, SO_SNDTIMEO, model.sendTimeoutUs());
+    }
+
+    /** What had to be otherwise as long as not all sockets were bound. */
+    static void later(TcpSocket model, int socket) {
+        for (int i = 0; i < model.options().length; i += 3) {
+            if (BindOptions.later(model.options(), i)) {
+                TcpCalls.option(socket, model.options()[i], model.options()[i + 1], model.options()[i + 2]);
+            }
+        }
     }
 
     /** struct timeval. */

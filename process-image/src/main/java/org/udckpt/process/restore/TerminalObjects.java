@@ -73,7 +73,7 @@ final class TerminalObjects {
     private void orphan(Puppet maker, TerminalEnd end) {
         long master = open(maker);
         unlock(maker, master);
-        add(maker, end, slave(maker, master, end.flags() & ACCESS));
+        add(maker, end, slave(maker, master, end.flags() & (ACCESS | Syscall.O_LARGEFILE)));
         maker.call("close", Syscall.CLOSE, master);
     }
 
@@ -82,7 +82,7 @@ final class TerminalObjects {
         List<TerminalEnd> ends = objects(TerminalEnd.class).filter(end -> end.terminal() == terminal.id()).toList();
         for (TerminalEnd end : ends) {
             if (!end.master()) {
-                add(maker, end, slave(maker, master, end.flags() & ACCESS));
+                add(maker, end, slave(maker, master, end.flags() & (ACCESS | Syscall.O_LARGEFILE)));
             }
         }
         TerminalEnd own = ends.stream().filter(TerminalEnd::master).findFirst()

@@ -45,7 +45,9 @@ class RefusalTest {
         "landlock, in a Landlock domain", "session-keyring, a session keyring of its own (udckpt-test", "process-keyring, a process keyring", "thread-keyring, a thread keyring",
         "call-handler, PR_SET_SYSCALL_USER_DISPATCH",
         "aio, io_setup", "message-queue, POSIX message queue", "ended-owner, of a process that has ended", "ended-directory, of a process that has ended", "other-owner, no part of the job",
-        "udp-group, in a multicast group", "udp-shut, that was shut", "netlink-generic, netlink socket of family 16"})
+        "udp-group, in a multicast group", "udp-shut, that was shut", "netlink-generic, netlink socket of family 16",
+        "datagram-client, the other end of this unix socket is outside of the job", "datagram-server, a datagram socket outside of the job is connected to this unix socket",
+        "urgent-owner, when it has something urgent"})
     void oddities(String kind, String words) throws Exception {
         refusedTwice(kind, words);
     }
@@ -71,7 +73,7 @@ class RefusalTest {
 
     /** What only root can do. */
     @ParameterizedTest
-    @CsvSource({"host-name, uts namespace of its own"})
+    @CsvSource({"host-name, uts namespace of its own", "raw-udp, a raw socket (IPv4) cannot be checkpointed", "raw-tcp, a raw socket (IPv4) cannot be checkpointed"})
     void oddPrivileges(String kind, String words) throws Exception {
         assumeTrue(Syscall.call(107 /* geteuid */) == 0, "not root");
         refusedTwice(kind, words);

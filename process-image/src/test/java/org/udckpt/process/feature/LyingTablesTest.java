@@ -34,7 +34,7 @@ import org.udckpt.process.trace.TraceeGone;
 class LyingTablesTest {
     /** A tree with sessions, sockets with bytes in them, shared memory, timers, a terminal: most tables have rows. */
     private static final List<String> PROGRAMS = List.of("session_pgrp", "socketpair_data", "tcp_socket", "pty", "posix_timer", "pipe_data", "shared_memory", "file_locks", "zombie", "zombie_ends", "epoll", "guard_pages", "credentials", "signal_io",
-            "file_offset", "task_attributes");
+            "file_offset", "task_attributes", "gone_names", "datagram_halves");
     private static final int RESTORED = Integer.getInteger("udckpt.lies", 40);
     private static final Path NOWHERE = Path.of("/nowhere");
     private static final Duration LONG = Duration.ofSeconds(60);
