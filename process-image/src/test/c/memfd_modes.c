@@ -1,7 +1,8 @@
-/* Modes and seals of memfds: those that may be executed, those that never may again (MFD_NOEXEC_SEAL), and modes that were changed. */
+/* Modes and seals of memfds: those that may be executed, those that never may again (MFD_NOEXEC_SEAL), modes that were changed, and a program that runs from one. */
 #include "feature.h"
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U
@@ -47,5 +48,15 @@ int main(int argc, char **argv) {
   char path[32];
   snprintf(path, sizeof path, "/proc/self/fd/%d", files[0]);
   CHECK(!access(path, X_OK), "a memfd that may be executed cannot be");
+  pid_t child = fork(); /* its first descriptor is no writer's: it can be executed while it is open */
+  MUST(child >= 0);
+  if (!child) {
+    char *arguments[] = {path, NULL};
+    syscall(SYS_execveat, files[0], "", arguments, environ, AT_EMPTY_PATH);
+    _exit(99);
+  }
+  int status;
+  MUST(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7, "a program in a memfd ended with %#x", status);
   return feature_pass();
 }

@@ -2,15 +2,18 @@ package org.udckpt.process.restore;
 
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.names.NewNames;
 import org.udckpt.process.names.PlacedNames;
 
@@ -28,6 +31,9 @@ final class Descriptors {
     private final RestoreTarget target;
     /** object id -> the first process that has a descriptor of it */
     private final Map<Long, Puppet> makers = new HashMap<>();
+    /** ids of memory of memfds, and of those of which a descriptor is there */
+    private final Set<Long> memfds;
+    private final Set<Long> begun = new HashSet<>();
     /** the launcher's standard streams, which the stubs inherited: their numbers in each process */
     private final long[] streams;
 
@@ -39,6 +45,7 @@ final class Descriptors {
         this.handles = handles;
         this.names = names;
         this.target = target;
+        this.memfds = objects(KernelObject.SharedMemory.class).stream().filter(memory -> memory.kind() == MemoryKind.MEMFD).map(KernelObject::id).collect(Collectors.toSet());
         for (Descriptor descriptor : image.descriptors()) {
             makers.putIfAbsent(descriptor.object(), puppet(descriptor.pid()));
         }
@@ -86,9 +93,18 @@ final class Descriptors {
         }
     }
 
+    /**
+     * Whether it is what memfd_create(2) gave, which does not count among those who have the file open for writing: what is opened again does, and keeps a program in the
+     * file from being executed (ETXTBSY).
+     */
+    private boolean isFirst(KernelObject.OpenFile file) {
+        return memfds.contains(file.backing()) && (file.flags() & (ACCESS | Syscall.O_APPEND)) == Syscall.O_RDWR && begun.add(file.backing());
+    }
+
     /** A fresh descriptor of the object, anywhere. */
     private long make(Puppet maker, KernelObject object) {
         return switch (object) {
+            case KernelObject.OpenFile file when isFirst(file) -> FileObjects.first(maker, file, handles);
             case KernelObject.OpenFile file -> FileObjects.open(maker, file, handles, names);
             case KernelObject.DirectoryOrDevice file -> FileObjects.open(maker, file.path(), file.flags(), file.position(), names);
             case KernelObject.PseudoFile file -> FileObjects.open(maker, file.path(), file.flags(), file.position(), names);

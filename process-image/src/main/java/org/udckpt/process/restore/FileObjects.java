@@ -9,7 +9,7 @@ final class FileObjects {
     /** Flags of open(2) that act once, when a file is opened; O_NOCTTY is always right here. */
     private static final int ONCE = Syscall.O_CREAT | Syscall.O_EXCL | Syscall.O_TRUNC;
     private static final int O_NOCTTY = 0400;
-    private static final int FLOCK = 73, LOCK_NB = 4, F_SETLK = 6, F_OFD_SETLK = 37, F_SETLEASE = 1024;
+    private static final int FLOCK = 73, LOCK_NB = 4, F_SETFL = 4, F_SETLK = 6, F_DUPFD_CLOEXEC = 1030, F_OFD_SETLK = 37, F_SETLEASE = 1024;
 
     private FileObjects() {}
 
@@ -22,6 +22,13 @@ final class FileObjects {
         String path = "/proc/self/fd/" + handles.in(maker, file.backing());
         int flags = kept(file.flags()) & ~Syscall.O_NOFOLLOW;
         return at(maker, path, maker.tryCall(Syscall.OPEN, maker.string(path), flags, 0), file.position());
+    }
+
+    /** The descriptor with which its memory was made. */
+    static long first(Puppet maker, KernelObject.OpenFile file, Handles handles) {
+        long fd = maker.call("dup " + file.path(), Syscall.FCNTL, handles.in(maker, file.backing()), F_DUPFD_CLOEXEC, 0);
+        maker.call("flags of " + file.path(), Syscall.FCNTL, fd, F_SETFL, file.flags());
+        return at(maker, file.path(), fd, file.position());
     }
 
     /** What was looked at is a file; what has its name now may be a FIFO, for whose other end an open would wait. */
