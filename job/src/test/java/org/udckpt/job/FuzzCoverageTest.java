@@ -49,6 +49,7 @@ class FuzzCoverageTest {
             Map.entry("StandardInput", "passes on bytes of the user's"),
             Map.entry("Starter", "the user's own option"),
             Map.entry("StorageIo", "an interface: LocalInput"),
+            Map.entry("UnitOrder", "one word before what PartOrderFuzz has"),
             Map.entry("UserfaultEvent", "the kernel's record"));
 
     @Test
