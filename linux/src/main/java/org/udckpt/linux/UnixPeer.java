@@ -57,7 +57,12 @@ public final class UnixPeer {
      */
     public static SocketChannel accept(ServerSocketChannel server) throws IOException {
         SocketChannel channel = server.accept();
-        return checked(channel, "a connection to " + server.getLocalAddress());
+        try {
+            return checked(channel, "a connection to " + server.getLocalAddress());
+        } catch (IOException | RuntimeException e) { // also: the server was closed in this moment, and who has connected must not wait for ever
+            channel.close();
+            throw e;
+        }
     }
 
     /** @throws Stranger who listens there is somebody else */
