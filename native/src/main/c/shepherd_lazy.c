@@ -188,7 +188,7 @@ void lazy_readable(void) {
   struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
   ssize_t n = recvmsg(agent, &message, MSG_CMSG_CLOEXEC);
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  int fd = n > 0 ? take_descriptor(&message) : -1;
+  int fd = n >= 0 ? take_descriptor(&message) : -1; /* a message without a byte may have some, too */
   if (n != sizeof request) {
     if (fd >= 0) close(fd);
     lazy_lost();
