@@ -23,7 +23,7 @@ public final class Folder implements AutoCloseable {
     private static final long RESOLVE_NO_XDEV = 1, RESOLVE_NO_MAGICLINKS = 2, RESOLVE_NO_SYMLINKS = 4, RESOLVE_BENEATH = 8;
     private static final int NO_TERMINAL = 0400; // O_NOCTTY
     private static final int MADE = Syscall.O_CREAT | Syscall.O_EXCL;
-    private static final int OTHERS = 077, OTHERS_WRITE = 022;
+    private static final int OTHERS = 077, OTHERS_WRITE = 022, STICKY = 01000;
     /** A tree that is deeper is nobody's who wants it removed: each level takes a descriptor. */
     private static final int DEEPEST = 100;
     private static final long PATHS = 8192; // in Scratch.data, where a second path goes
@@ -461,6 +461,12 @@ public final class Folder implements AutoCloseable {
     /** Owner of a symbolic link. */
     public void owner(String name, int uid, int gid) {
         LinuxError.check(Syscall.call(Syscall.FCHOWNAT, fd, Scratch.string(name), uid, gid, AT_SYMLINK_NOFOLLOW), "give " + below(name) + " to user " + uid);
+    }
+
+    /** Whether nobody but this user and root can give another name to what belongs to this user in it. */
+    public boolean keepsNames() {
+        Files.Stat stat = stat();
+        return User.isTrusted(stat.uid()) && ((stat.mode() & STICKY) != 0 || (stat.mode() & OTHERS_WRITE) == 0);
     }
 
     /** Whether this process has it locked now (flock(2), until it is closed): false where another has, and on file systems that lock no directories. */

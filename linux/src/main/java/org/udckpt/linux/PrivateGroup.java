@@ -2,8 +2,8 @@ package org.udckpt.linux;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -18,12 +18,12 @@ final class PrivateGroup {
 
     /** As the system's databases (nsswitch.conf(5)) say; false where they cannot be asked. */
     static boolean is(int group, int user) {
-        return group == user && is(group, user, ask("passwd", user), ask("group", group), ask("passwd"));
+        return group == user && is(group, user, ask("passwd", user), ask("group", group), listed());
     }
 
     /**
      * @param passwd the user's line of passwd(5), or nothing; {@code group} is the group's of group(5)
-     * @param everybody all lines of passwd(5) that can be listed
+     * @param everybody all lines of passwd(5) that can be listed; nothing: they cannot
      */
     static boolean is(int group, int user, String passwd, String groupLine, String everybody) {
         String[] own = passwd.strip().split(":", -1);
@@ -32,18 +32,26 @@ final class PrivateGroup {
             return false;
         }
         String name = own[0];
-        return members[0].equals(name) && Arrays.stream(members[3].split(",")).allMatch(member -> member.isEmpty() || member.equals(name))
+        return !everybody.isEmpty() && members[0].equals(name) && Arrays.stream(members[3].split(",")).allMatch(member -> member.isEmpty() || member.equals(name))
                 && everybody.lines().map(line -> line.split(":", -1)).noneMatch(line -> line.length > 3 && line[3].equals("" + group) && !line[0].equals(name));
     }
 
-    private static String ask(String database, int... key) {
-        List<String> command = key.length == 0 ? List.of(GETENT, database) : List.of(GETENT, database, "" + key[0]);
+    /** Accounts of this machine; a directory service lists its own to nobody. Where they cannot be read, somebody may be in any group. */
+    private static String listed() {
+        try {
+            return java.nio.file.Files.readString(Path.of("/etc/passwd"), StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    private static String ask(String database, int key) {
         Process process = null;
         try {
-            process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+            process = new ProcessBuilder(GETENT, database, "" + key).redirectError(ProcessBuilder.Redirect.DISCARD).start();
             process.getOutputStream().close();
-            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            return process.waitFor(SECONDS, TimeUnit.SECONDS) && process.exitValue() == 0 ? said : "";
+            boolean answered = process.waitFor(SECONDS, TimeUnit.SECONDS) && process.exitValue() == 0; // one line, for which a pipe has room: a service may never answer
+            return answered ? new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8) : "";
         } catch (IOException e) {
             return "";
         } catch (InterruptedException e) {

@@ -14,7 +14,8 @@ class PrivateGroupTest {
     @Test
     void ofOneUser() {
         assertTrue(PrivateGroup.is(1000, 1000, ANN, "ann:x:1000:\n", ANN + BOB));
-        assertTrue(PrivateGroup.is(1000, 1000, ANN, "ann:x:1000:ann\n", ""));
+        assertTrue(PrivateGroup.is(1000, 1000, ANN, "ann:x:1000:ann\n", ANN));
+        assertFalse(PrivateGroup.is(1000, 1000, ANN, "ann:x:1000:\n", ""), "who is there cannot be read");
     }
 
     @ParameterizedTest

@@ -42,6 +42,9 @@ public final class Staging implements AutoCloseable {
     }
 
     private static void removeStale(Folder parent) {
+        if (!parent.keepsNames()) {
+            return; // somebody could give another directory of this user's such a name
+        }
         long young = System.currentTimeMillis() * 1_000_000 - YOUNG_NS;
         for (String name : names(parent)) {
             if (NAME.matcher(name).matches()) {

@@ -31,6 +31,17 @@ class StagingTest {
         return name;
     }
 
+    /** A member of the group could have given the name to something else of this user's. */
+    @Test
+    void whereOthersCanRenameNothingGoes() throws IOException {
+        String left = make(".udckpt-0123456789abcdef", LONG_AGO);
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwx---"));
+        try (Folder parent = Folder.open(directory.toRealPath().toString())) {
+            Staging.in(parent).close();
+            assertTrue(Files.exists(directory.resolve(left).resolve("left")));
+        }
+    }
+
     @Test
     void leftOnesGo() throws IOException {
         make(".udckpt-0123456789abcdef", LONG_AGO);
