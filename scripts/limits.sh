@@ -23,6 +23,7 @@ count_threads() {
 }
 
 check_limits() {
+    [ -r /proc/self/limits ] || { echo "udckpt: /proc is not mounted here, and udckpt reads what it has to know of processes there: mount it (mount -t proc proc /proc)" >&2; exit 69; }
     local line files='' processes='' space='' memory='' size='' needed
     while read -r line; do
         # name, soft limit, hard limit, unit

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -359,7 +360,11 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "udp-shut")) udp_shut();
     else if (!strcmp(kind, "raw-udp")) MUST(socket(AF_INET, SOCK_RAW, IPPROTO_UDP) >= 0);
     else if (!strcmp(kind, "raw-tcp")) MUST(socket(AF_INET, SOCK_RAW, IPPROTO_TCP) >= 0);
-    else if (!strcmp(kind, "urgent-owner")) MUST(!fcntl(socket(AF_INET, SOCK_STREAM, 0), F_SETOWN, getppid()));
+    else if (!strcmp(kind, "device-node")) {
+        MUST(!mknod("node", S_IFCHR | 0640, makedev(1, 3)));
+        MUST(open("node", O_RDWR) >= 0);
+        MUST(!unlink("node"));
+    } else if (!strcmp(kind, "urgent-owner")) MUST(!fcntl(socket(AF_INET, SOCK_STREAM, 0), F_SETOWN, getppid()));
     else if (!strcmp(kind, "netlink-generic")) MUST(socket(AF_NETLINK, SOCK_RAW, 16) >= 0);
     else if (!strncmp(kind, "tcp-to:", 7)) call(loopback(atoi(kind + 7)));
     else if (!strcmp(kind, "landlock")) landlock();

@@ -182,6 +182,9 @@ final class DescriptorReader {
 
     private long regular(OpenDescriptor open) {
         long backing = memory.ofFile(open);
+        if (backing == 0) {
+            names.file(open);
+        }
         Files.Stat stat = open.stat();
         return add(id -> new OpenFile(id, MemoryObjects.name(open.link()), open.openFlags(), open.position(), stat.size(), stat.mode() & 07777,
                 stat.device(), stat.inode(), stat.modified(), backing));

@@ -96,7 +96,7 @@ final class MemoryObjects {
         }
         long opened = quiet.tryOpen(open.proc(), open.link());
         if (opened == -LinuxError.EACCES) {
-            throw open.refuse(open.link() + " is open for writing only, and its mode (%o) does not let its contents be saved; permit reading (chmod u+r)".formatted(stat.mode() & 07777));
+            throw open.refuse(open.link() + " is open, and its mode (%o) does not let its contents be saved; permit reading (chmod u+r)".formatted(stat.mode() & 07777));
         }
         int file = (int) LinuxError.check(opened, "open " + open.link());
         try {

@@ -6,7 +6,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.udckpt.linux.Access;
 import org.udckpt.linux.Files;
+import org.udckpt.linux.LinuxError;
 
 /**
  * What a restart will open by its name has to be what the name leads to when the checkpoint is asked for: else the restart would find nothing, or something else, when
@@ -38,12 +40,12 @@ final class OpenedByName {
     String pseudo(OpenDescriptor open) {
         Matcher owner = OF_A_PROCESS.matcher(open.link());
         if (owner.matches() && !owners.contains(Integer.parseInt(owner.group(1)))) {
-            if (Files.tryStat("/proc/" + owner.group(1)) == null) {
+            if (Files.tryStat(seenBy(open.process(), "/proc/" + owner.group(1))) == null) {
                 throw open.refuse(goneOwner(open.link()) + "; close it first");
             }
             throw open.refuse(open.link() + " is of a process that is no part of the job, and would be another one's after a restart; close it first");
         }
-        if (open.link().endsWith(DELETED) || !owner.matches() && Files.tryStat(open.link()) == null) {
+        if (open.link().endsWith(DELETED) || !owner.matches() && Files.tryStat(seenBy(open)) == null) {
             throw open.refuse(open.link() + " is open, and nothing is there any more that a restart could open; close it first");
         }
         return open.link();
@@ -51,25 +53,74 @@ final class OpenedByName {
 
     /** The name of a directory, or of anything that is open by O_PATH. */
     String ofTheSame(OpenDescriptor open) {
-        Files.Stat named = Files.tryStat(open.link());
+        Files.Stat named = Files.tryStat(seenBy(open));
         if (named == null || !named.isSame(open.stat()) && open.stat().type() != Files.Stat.LINK) {
             throw open.refuse(open.link() + " is open, and " + (named == null ? "nothing is" : "something else is") + " under this name now, so that a restart could not open it again; close it first");
+        }
+        return permitted(open, named);
+    }
+
+    /** The name of a regular file on disk, whose content is looked at elsewhere. */
+    String file(OpenDescriptor open) {
+        return permitted(open, open.stat());
+    }
+
+    /** Permissions may have changed since the process opened it, and a restart opens it again. */
+    private static String permitted(OpenDescriptor open, Files.Stat stat) {
+        int refused = Access.refusal(seenBy(open), open.openFlags(), stat);
+        if (refused != 0) {
+            throw open.refuse(open.link() + " is open, and could not be opened again by a restart: " + LinuxError.name(refused)
+                    + "; permit it again (chmod, chattr), or close it first");
         }
         return open.link();
     }
 
-    /** The name of a device without a state; null: it has one. Where its node has gone, any node of the same numbers is the same device. */
+    /** Refuses a working directory or program under whose name a restart would not find it, or not be let in. */
+    static void entered(TracedProcess process, String what, String path, Files.Stat stat) {
+        String seen = seenBy(process, path);
+        Files.Stat named = Files.tryStat(seen);
+        if (named == null || !named.isSame(stat)) {
+            throw process.refuse(what + " is " + path + ", and " + (named == null ? "nothing" : "something else")
+                    + " is under this name now (another mount lies over it, or it cannot be reached), so that a restart would not find it");
+        }
+        int refused = stat.type() == Files.Stat.DIRECTORY ? Access.entryRefusal(seen, stat) : 0;
+        if (refused != 0) {
+            throw process.refuse(what + " is " + path + ", and a restart could not enter it again: " + LinuxError.name(refused)
+                    + "; permit it again (chmod u+x), or have the process change to another one first (chdir(2))");
+        }
+    }
+
+    /**
+     * The name of a device without a state; null: it has one. Where its node has gone, another node of the same numbers, owner and permissions is the same to whoever
+     * has it open.
+     */
     String device(OpenDescriptor open) {
         long number = open.stat().rawDevice();
         String usual = STATELESS.get(number);
-        if (usual == null || isNode(open.link(), number)) {
+        if (usual == null || isNode(seenBy(open), number)) {
             return usual == null ? null : open.link();
         }
         String name = elsewhere.computeIfAbsent(number, _ -> isNode(usual, number) ? usual : "");
         if (name.isEmpty()) {
             throw open.refuse("the node of device " + open.link() + " is not there any more, nor is it " + usual + ", so that a restart could not open it again; close it first");
         }
+        Files.Stat stand = Files.stat(name);
+        if (stand.mode() != open.stat().mode() || stand.uid() != open.stat().uid() || stand.gid() != open.stat().gid()) {
+            throw open.refuse("the node of device " + open.link() + " is not there any more, and " + name + ", the same device, has another owner or other permissions, which the process"
+                    + " would see after a restart; close it first");
+        }
         return name;
+    }
+
+    /**
+     * What a process sees under a path: a restarted one has mounts of its own, /proc and /dev/pts among them (proc_pid_root(5)).
+     */
+    private static String seenBy(TracedProcess process, String path) {
+        return "/proc/" + process.pid + "/root" + path;
+    }
+
+    private static String seenBy(OpenDescriptor open) {
+        return seenBy(open.process(), open.link());
     }
 
     private static boolean isNode(String path, long number) {

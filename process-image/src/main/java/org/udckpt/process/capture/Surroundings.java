@@ -39,8 +39,6 @@ final class Surroundings {
 
     /** From outside. */
     void refuse(TracedProcess process) {
-        refuseDeleted(process, "exe", "its program");
-        refuseDeleted(process, "cwd", "its working directory");
         String root = Files.readLink("/proc/" + process.pid + "/root");
         if (!"/".equals(root)) {
             throw process.refuse("its root directory is " + root + " (chroot(2)), which cannot be checkpointed");
@@ -51,6 +49,8 @@ final class Surroundings {
                 throw process.refuse("it is in a " + NAMESPACES[i] + " namespace of its own (unshare(2), a container), which cannot be checkpointed");
             }
         }
+        refuseUnreachable(process, "exe", "its program");
+        refuseUnreachable(process, "cwd", "its working directory");
         if (label != null && !label.equals(label(process.pid)) && !label(process.pid).endsWith("unconfined)")) { // AppArmor: a name only
             throw process.refuse("it has the security label " + label(process.pid) + ", and was started with " + label + ": a restart could not give it that");
         }
@@ -66,15 +66,20 @@ final class Surroundings {
         }
     }
 
-    private static void refuseDeleted(TracedProcess process, String link, String what) {
+    private static void refuseUnreachable(TracedProcess process, String link, String what) {
         String path = Files.readLink("/proc/" + process.pid + "/" + link);
         String gone = path != null && Files.tryStat("/proc/" + process.pid + "/" + link) == null ? OpenedByName.goneOwner(path) : null;
         if (gone != null) {
             throw process.refuse(what + " " + gone + "; have it change to another one first (chdir(2))");
         }
-        if (path != null && path.endsWith(" (deleted)") && Files.stat("/proc/" + process.pid + "/" + link).links() == 0) {
+        if (path == null) {
+            return;
+        }
+        Files.Stat stat = Files.stat("/proc/" + process.pid + "/" + link);
+        if (path.endsWith(" (deleted)") && stat.links() == 0) {
             throw process.refuse(what + " " + MemoryObjects.name(path) + " was deleted or replaced while it ran, so a restart would not find it; put it back and start the job again");
         }
+        OpenedByName.entered(process, what, path, stat);
     }
 
     /** Of a security module (SELinux, AppArmor, Smack); null: there is none. */

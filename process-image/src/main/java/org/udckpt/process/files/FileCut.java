@@ -96,7 +96,7 @@ public final class FileCut implements AutoCloseable {
             long fd = quiet.tryOpen(through, path);
             if (fd == -LinuxError.EACCES) {
                 if (!appends) {
-                    return path + " is open for writing only, and its mode (%o) does not let its contents be saved; permit reading (chmod u+r)".formatted(stat.mode() & 07777);
+                    return path + " is open, and its mode (%o) does not let its contents be saved; permit reading (chmod u+r)".formatted(stat.mode() & 07777);
                 }
                 leaveOut(path, "its mode (%o) does not let it be read".formatted(stat.mode() & 07777));
                 return null;

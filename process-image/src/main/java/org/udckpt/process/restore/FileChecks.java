@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.udckpt.linux.Access;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
@@ -71,6 +72,8 @@ final class FileChecks {
         for (KernelObject.OpenFile file : files) {
             if (!saved.contains(file.path())) { // else its content is in the image
                 check(file, written.contains(file.path()));
+            } else {
+                puttable(file);
             }
         }
         bySizeAndTime(except);
@@ -79,7 +82,8 @@ final class FileChecks {
         new NewNames(image).all().forEach(name -> addWithDirectories(later, name.path()));
         for (KernelObject object : image.objects()) {
             if (object instanceof KernelObject.DirectoryOrDevice opened && looked(opened.path(), later)) {
-                stat(() -> names.look(opened.path(), (opened.flags() & Syscall.O_NOFOLLOW) != 0), opened.path(), "has open");
+                Files.Stat now = stat(() -> names.look(opened.path(), (opened.flags() & Syscall.O_NOFOLLOW) != 0), opened.path(), "has open");
+                permitted(opened.path(), opened.flags(), now);
             }
         }
         image.watches().stream().map(InotifyWatch::path).distinct().filter(path -> looked(path, later)).forEach(path -> stat(() -> names.look(path, true), path, "watches"));
@@ -94,6 +98,26 @@ final class FileChecks {
         Files.Stat now = stat(() -> names.look(path), path, "works in");
         if (now.type() != Files.Stat.DIRECTORY) {
             throw changed(path + ", which the job works in, is not a directory any more");
+        }
+        refused(Access.entryRefusal(path, now), path, "cannot be entered");
+    }
+
+    /** Its content and mode are put back, which attributes (chattr(1)) and a mount that is read-only now do not let happen. */
+    private void puttable(KernelObject.OpenFile file) {
+        Files.Stat now = Files.tryStat(file.path()); // a look: what is opened is verified
+        int error = now == null ? 0 : Access.refusal(file.path(), file.flags(), now);
+        if (error != LinuxError.EACCES) {
+            refused(error, file.path(), "cannot be opened");
+        }
+    }
+
+    private static void permitted(String path, int flags, Files.Stat now) {
+        refused(Access.refusal(path, flags, now), path, "cannot be opened");
+    }
+
+    private static void refused(int error, String path, String what) {
+        if (error != 0) {
+            throw changed(path + ", which the job uses, " + what + ": " + LinuxError.name(error) + "; permit it as it was at the checkpoint (chmod, chattr)");
         }
     }
 
@@ -132,6 +156,7 @@ final class FileChecks {
         if (now.type() != Files.Stat.REGULAR) {
             throw changed(file.path() + ", which the job has open, is not a regular file any more");
         }
+        permitted(file.path(), file.flags(), now);
         if (now.size() < file.size()) {
             throw changed("%s, which the job has open, has %d bytes; it had %d at the checkpoint; put it back, or take a checkpoint that fits".formatted(file.path(), now.size(), file.size()));
         }

@@ -73,7 +73,7 @@ class RefusalTest {
 
     /** What only root can do. */
     @ParameterizedTest
-    @CsvSource({"host-name, uts namespace of its own", "raw-udp, a raw socket (IPv4) cannot be checkpointed", "raw-tcp, a raw socket (IPv4) cannot be checkpointed"})
+    @CsvSource({"host-name, uts namespace of its own", "device-node, has another owner or other permissions", "raw-udp, a raw socket (IPv4) cannot be checkpointed", "raw-tcp, a raw socket (IPv4) cannot be checkpointed"})
     void oddPrivileges(String kind, String words) throws Exception {
         assumeTrue(Syscall.call(107 /* geteuid */) == 0, "not root");
         refusedTwice(kind, words);
