@@ -23,14 +23,18 @@ final class BoundFile {
     private BoundFile() {}
 
     /** Asks the kernel. Null: this user may not. */
-    static SocketFile ask(int socket, long id) {
+    static SocketFile ask(TracedProcess process, int socket, long id) {
         long file = Syscall.call(Syscall.IOCTL, socket, SIOCUNIXFILE, 0);
         if (file == -LinuxError.EPERM || file == -LinuxError.ENOTTY || file == -LinuxError.EINVAL) {
             return null;
         }
         LinuxError.check(file, "file of a bound unix socket");
         try {
-            return at((int) file, id);
+            SocketFile found = at((int) file, id);
+            if (!found.path().isEmpty()) {
+                OpenedByName.found(process, "the file of a bound unix socket", found.path(), Files.stat((int) file));
+            }
+            return found;
         } finally {
             Files.close((int) file);
         }

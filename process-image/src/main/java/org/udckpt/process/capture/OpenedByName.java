@@ -1,5 +1,7 @@
 package org.udckpt.process.capture;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -9,12 +11,16 @@ import java.util.regex.Pattern;
 import org.udckpt.linux.Access;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
 
 /**
  * What a restart will open by its name has to be what the name leads to when the checkpoint is asked for: else the restart would find nothing, or something else, when
  * it is too late. Contents of regular files are another matter ({@link MemoryObjects}, identity).
  */
 final class OpenedByName {
+    private static final int STATFS = 137;
+    private static final long OVERLAYFS = 0x794c7630L;
     private static final String DELETED = " (deleted)";
     /** proc_pid(5); the kernel finds the owner again at each look. */
     private static final Pattern OF_A_PROCESS = Pattern.compile("/proc/(\\d+)(/.*| [(]deleted[)])?");
@@ -67,6 +73,10 @@ final class OpenedByName {
 
     /** Permissions may have changed since the process opened it, and a restart opens it again. */
     private static String permitted(OpenDescriptor open, Files.Stat stat) {
+        String here = foundHere(open.process(), open.link(), stat);
+        if (here != null) {
+            throw open.refuse("it is " + here);
+        }
         int refused = Access.refusal(seenBy(open), open.openFlags(), stat);
         if (refused != 0) {
             throw open.refuse(open.link() + " is open, and could not be opened again by a restart: " + LinuxError.name(refused)
@@ -75,15 +85,46 @@ final class OpenedByName {
         return open.link();
     }
 
-    /** Refuses a working directory or program under whose name a restart would not find it, or not be let in. */
-    static void entered(TracedProcess process, String what, String path, Files.Stat stat) {
-        String seen = seenBy(process, path);
-        Files.Stat named = Files.tryStat(seen);
+    /** Refuses a name that leads to something else than it did, or is out of reach: a mount lies over it. */
+    static void found(TracedProcess process, String what, String path, Files.Stat stat) {
+        Files.Stat named = Files.tryStat(seenBy(process, path));
         if (named == null || !named.isSame(stat)) {
             throw process.refuse(what + " is " + path + ", and " + (named == null ? "nothing" : "something else")
                     + " is under this name now (another mount lies over it, or it cannot be reached), so that a restart would not find it");
         }
-        int refused = stat.type() == Files.Stat.DIRECTORY ? Access.entryRefusal(seen, stat) : 0;
+        String here = foundHere(process, path, stat);
+        if (here != null) {
+            throw process.refuse(what + " is " + here);
+        }
+    }
+
+    /**
+     * A restart begins with the mounts that this process has, and not with those that a restarted job has made since (mount_namespaces(7)).
+     *
+     * @return why a restart would not find it; null: it will, or the restart itself makes that file system
+     */
+    private static String foundHere(TracedProcess process, String path, Files.Stat stat) {
+        if (path.startsWith("/proc/") || path.startsWith("/dev/pts") || !hasOwnMounts(process)) {
+            return null;
+        }
+        Files.Stat here = Files.tryStat(path);
+        boolean same = here != null && here.isSame(stat) || isOverlay(seenBy(process, path));
+        return same ? null : path + ", on a file system that is mounted in the job only (mount(2)), which a restart would not mount again; mount it outside of the job";
+    }
+
+    private static boolean hasOwnMounts(TracedProcess process) {
+        return !Files.readLink("/proc/self/ns/mnt").equals(Files.readLink("/proc/" + process.pid + "/ns/mnt"));
+    }
+
+    /** {@code restart --private}'s, by which the job's files are others than this process's. */
+    private static boolean isOverlay(String path) {
+        return Syscall.call(STATFS, Scratch.string(path), Scratch.data().address()) == 0 && Scratch.data().get(JAVA_LONG, 0) == OVERLAYFS;
+    }
+
+    /** Refuses a working directory or program under whose name a restart would not find it, or not be let in. */
+    static void entered(TracedProcess process, String what, String path, Files.Stat stat) {
+        found(process, what, path, stat);
+        int refused = stat.type() == Files.Stat.DIRECTORY ? Access.entryRefusal(seenBy(process, path), stat) : 0;
         if (refused != 0) {
             throw process.refuse(what + " is " + path + ", and a restart could not enter it again: " + LinuxError.name(refused)
                     + "; permit it again (chmod u+x), or have the process change to another one first (chdir(2))");

@@ -74,7 +74,9 @@ final class PipeReader {
             boolean named = link.startsWith("/") && !link.endsWith(" (deleted)"); // without its name it is a pipe like any other
             table.add(new Pipe(buffer.id, named ? link : null, capacity, contents));
             if (named) {
-                Files.Stat file = (buffer.reader == null ? buffer.writer : buffer.reader).stat();
+                OpenDescriptor end = buffer.reader == null ? buffer.writer : buffer.reader;
+                Files.Stat file = end.stat();
+                OpenedByName.found(end.process(), "FIFO", link, file);
                 table.add(new JobName.Fifo(buffer.id, link, file.mode() & 07777, file.uid(), file.gid()));
             }
         });

@@ -111,7 +111,7 @@ final class SocketReader {
             throw open.refuse("a listening socket has %d connections that were not accepted yet; try again later".formatted(info.receiveQueue()));
         }
         long id = table.newId();
-        found.add(new Found(open, id, info, queue, info.hasFile() ? BoundFile.ask(socket, id) : null, peerName(socket)));
+        found.add(new Found(open, id, info, queue, info.hasFile() ? BoundFile.ask(open.process(), socket, id) : null, peerName(socket)));
         byInode.put(open.stat().inode(), id);
         return id;
     }
