@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -131,15 +130,6 @@ void clock_set(long long offset_ns) {
   else agent_say("clock 0");
 }
 
-/*
- * What the machine unmounts (and mounts) goes for the job, too, as for any process: a copy of the mounts that heard nothing of it would keep a disk busy. The
- * other way nothing goes. In a chroot whose root is no mount point (EINVAL, mount(2)) it has to do that the mount at /proc is so.
- */
-static int fresh_proc(void) {
-  if (mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 && (errno != EINVAL || mount("none", "/proc", NULL, MS_SLAVE, NULL) < 0)) return -1;
-  return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
-}
-
 static void await_pid_one(pid_t pid) {
   sigset_t all;
   sigfillset(&all);
@@ -179,10 +169,7 @@ int namespaces_enter(long long offset_ns, char *error, size_t size) {
     return -1;
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* who kills the outer process means the job */
-  if (fresh_proc() < 0) {
-    snprintf(error, size, "cannot mount /proc in the namespace of a restored job: %s; where /proc is masked (a container), restart outside of it or unmask it", strerror(errno));
-    return -1;
-  }
+  if (proc_mount(error, size) < 0) return -1;
   host_proc = proc;
   return 0;
 }

@@ -233,6 +233,25 @@ class ShepherdTest {
         stubs(List.of("sh", "-c", "shift; exec setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all " + copy + " \"$@\"", "shepherd"));
     }
 
+    /** As lxcfs and container runtimes do it: files of their own, and read-only parts, over those of /proc. */
+    @Test
+    void whatIsMountedOverPartsOfProcStaysThere() throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can mount");
+        Path version = Files.writeString(directory.resolve("a version"), "the container's\n");
+        String mounts = "mount --bind '" + version + "' /proc/version && mount --bind /proc/sys /proc/sys && mount --bind /proc/sys/net /proc/sys/net"
+                + " && mount -o remount,ro,bind /proc/sys && exec \"$@\"";
+        try (TestShepherd shepherd = TestShepherd.start(directory, List.of("unshare", "--mount", "--propagation", "private", "sh", "-c", mounts, "sh"), "--restore", "0")) {
+            shepherd.clock(0);
+            int host = shepherd.ask("stub 4321");
+            Path root = Path.of("/proc/" + host + "/root/proc");
+            assertEquals("the container's\n", Files.readString(root.resolve("version")));
+            assertTrue(Files.exists(root.resolve("4321/status")), "the /proc of the job's processes");
+            assertFalse(Files.isWritable(root.resolve("sys/kernel/hostname")), "a part that is read-only");
+            assertTrue(Files.isWritable(root.resolve("sys/net/ipv4/ip_forward")), "and one in it that is not");
+            assertEquals(128 + 9, shepherd.abandon());
+        }
+    }
+
     private void stubs(List<String> prefix) throws Exception {
         try (TestShepherd shepherd = TestShepherd.start(directory, prefix, "--restore", "0")) {
             shepherd.clock(5_000_000_000L);
