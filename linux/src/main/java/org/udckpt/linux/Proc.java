@@ -62,11 +62,14 @@ public final class Proc {
         return numbers("/proc/" + pid + "/fd");
     }
 
-    /** Children of all threads of a process (CONFIG_PROC_CHILDREN). Exact while the process is stopped. */
+    /**
+     * Children of all threads of a process (CONFIG_PROC_CHILDREN). Exact while the process is stopped; else a child may be missing whose thread has ended meanwhile, since
+     * another thread of the process has it now.
+     */
     public static int[] children(int pid) {
         int[] found = new int[0];
         for (int tid : threads(pid)) {
-            String list = text("/proc/" + pid + "/task/" + tid + "/children").strip();
+            String list = childrenOfThread(pid, tid);
             if (!list.isEmpty()) {
                 for (String child : list.split(" ")) {
                     found = Arrays.copyOf(found, found.length + 1);
@@ -75,6 +78,17 @@ public final class Proc {
             }
         }
         return found;
+    }
+
+    private static String childrenOfThread(int pid, int tid) {
+        try {
+            return text("/proc/" + pid + "/task/" + tid + "/children").strip();
+        } catch (LinuxError e) {
+            if (e.errno() == LinuxError.ENOENT || e.errno() == LinuxError.ESRCH) { // the thread has ended
+                return "";
+            }
+            throw e;
+        }
     }
 
     /** The numeric names in a directory, in its order; empty when it does not exist. */

@@ -12,6 +12,7 @@ final class ArrowDecoder<T> implements ArrowFile.Contents {
     private final Class<T> type;
     private final RecordSchema expected;
     private final Path file;
+    private int present;
     private final List<T> rows = new ArrayList<>();
 
     ArrowDecoder(Class<T> type, RecordSchema expected, Path file) {
@@ -27,13 +28,13 @@ final class ArrowDecoder<T> implements ArrowFile.Contents {
 
     @Override
     public void schema(Schema schema, long where) throws ImageError {
-        new SchemaCheck(expected, file, where).check(schema);
+        present = new SchemaCheck(expected, file, where).check(schema);
     }
 
     @Override
     public void batch(int count, ColumnBuffers buffers) throws ImageError {
         List<ArrowColumn> columns = new ArrayList<>();
-        for (RecordSchema.Column column : expected.columns) {
+        for (RecordSchema.Column column : expected.columns.subList(0, present)) {
             columns.add(ArrowColumn.read(column, count, buffers));
         }
         buffers.checkAllUsed();
@@ -53,6 +54,9 @@ final class ArrowDecoder<T> implements ArrowFile.Contents {
         }
         Object[] values = new Object[shape.columns.length];
         for (int i = 0; i < values.length; i++) {
+            if (shape.columns[i] >= present) {
+                throw new ImageError.Corrupt(file, -1, "row " + rows.size() + ": kind '" + shape.kind() + "' without a column of it");
+            }
             values[i] = columns.get(shape.columns[i]).value(row);
         }
         try {

@@ -8,7 +8,10 @@ import org.apache.arrow.flatbuf.Schema;
 import org.apache.arrow.flatbuf.Type;
 import org.udckpt.image.ImageError;
 
-/** Compares the schema in an Arrow file with the one of the Java type: names, order, types and nullability. */
+/**
+ * Compares the schema in an Arrow file with the one of the Java type: names, order, types and nullability. A table of several kinds of rows may have
+ * been written by a version that had fewer kinds: columns that only later ones have come last, and are not there.
+ */
 final class SchemaCheck {
     private final RecordSchema expected;
     private final Path file;
@@ -20,14 +23,17 @@ final class SchemaCheck {
         this.where = where;
     }
 
-    void check(Schema schema) throws ImageError {
+    /** Returns how many columns there are. */
+    int check(Schema schema) throws ImageError {
         if (schema == null || schema.endianness() != Endianness.Little) {
             throw wrong("no little-endian schema");
         }
-        if (schema.fieldsLength() != expected.columns.size()) {
-            throw wrong(schema.fieldsLength() + " columns instead of " + expected.columns.size());
+        int count = schema.fieldsLength();
+        boolean earlier = expected.union && count > 0 && count < expected.columns.size();
+        if (count != expected.columns.size() && !earlier) {
+            throw wrong(count + " columns instead of " + expected.columns.size());
         }
-        for (int i = 0; i < expected.columns.size(); i++) {
+        for (int i = 0; i < count; i++) {
             RecordSchema.Column column = expected.columns.get(i);
             Field field = schema.fields(i);
             if (!column.name().equals(field.name()) || field.nullable() != column.nullable()) {
@@ -35,6 +41,7 @@ final class SchemaCheck {
             }
             check(field, column.type(), column.name());
         }
+        return count;
     }
 
     private void check(Field field, ColumnType type, String name) throws ImageError {

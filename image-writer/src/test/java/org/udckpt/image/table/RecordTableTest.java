@@ -69,6 +69,25 @@ class RecordTableTest {
         assertSame(rows, table.decode(table.encode(rows), FILE));
     }
 
+    /** As a version had it that knew the first kinds only. */
+    sealed interface Earlier {
+        record Circle(long id, int radius) implements Earlier { }
+    }
+
+    sealed interface Other {
+        record Circle(long radius) implements Other { }
+    }
+
+    @Test
+    void aTableOfAVersionWithFewerKindsIsRead() throws IOException {
+        byte[] before = RecordTable.of(Earlier.class).encode(List.of(new Earlier.Circle(1, 2), new Earlier.Circle(3, 4)));
+        assertEquals(List.of(new Shape.Circle(1, 2), new Shape.Circle(3, 4)), RecordTable.of(Shape.class).decode(before, FILE));
+        byte[] later = RecordTable.of(Shape.class).encode(List.of(new Shape.Circle(1, 2)));
+        assertThrows(ImageError.Corrupt.class, () -> RecordTable.of(Earlier.class).decode(later, FILE), "columns that nobody knows");
+        byte[] other = RecordTable.of(Other.class).encode(List.of(new Other.Circle(1)));
+        assertThrows(ImageError.Corrupt.class, () -> RecordTable.of(Shape.class).decode(other, FILE), "other columns");
+    }
+
     @Test
     void aSealedInterfaceComesBackKindByKind() throws IOException {
         RecordTable<Shape> table = RecordTable.of(Shape.class);

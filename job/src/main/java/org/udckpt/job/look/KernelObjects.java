@@ -68,6 +68,7 @@ public final class KernelObjects {
             case KernelObject.TimerFd timer -> "clock " + timer.clock();
             case KernelObject.UnixSocket socket -> (socket.state() + " " + new String(socket.name(), StandardCharsets.UTF_8).replace('\0', '@')).strip();
             case KernelObject.GonePeer peer -> new String(peer.name(), StandardCharsets.UTF_8).replace('\0', '@');
+            case KernelObject.UnixOptions changed -> changed.options().length / 3 + " options";
             case KernelObject.MappedFile file -> file.path();
             case KernelObject.SignalFd signal -> "mask 0x%x".formatted(signal.mask());
             case KernelObject.DirectoryOrDevice file -> file.path();

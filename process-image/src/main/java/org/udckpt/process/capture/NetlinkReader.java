@@ -41,7 +41,7 @@ final class NetlinkReader {
                     .formatted(open.process(), open.fd()));
         }
         try (SocketOptions options = new SocketOptions(type, protocol, PacketOptions.NETLINK)) {
-            return new NetlinkSocket(id, open.openFlags(), type, protocol, port, groups(socket), options.changed(AF_NETLINK, socket), SocketOptions.receiveTimeoutUs(socket),
+            return new NetlinkSocket(id, open.openFlags(), type, protocol, port, groups(socket), SocketOptions.withLinger(options.changed(AF_NETLINK, socket), socket), SocketOptions.receiveTimeoutUs(socket),
                     SocketOptions.sendTimeoutUs(socket), SocketOptions.chosenSendBuffer(socket), SocketOptions.chosenReceiveBuffer(socket));
         }
     }

@@ -14,6 +14,7 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.SocketLevel;
 import org.udckpt.process.model.TcpOptions;
 
 /** Options of sockets of one type, compared with those of a new one. Close it. */
@@ -28,7 +29,7 @@ final class SocketOptions implements AutoCloseable {
     /** A new socket of each family. */
     private final Map<Integer, Integer> fresh = new HashMap<>();
     /** Its options, in the order of {@link #carried}. */
-    private final Map<Integer, OptionalInt[]> models = new HashMap<>();
+    private final Map<Integer, Values> models = new HashMap<>();
 
     /** @param carried {level, name} of those that are ints */
     SocketOptions(int type, int protocol, int[][] carried) {
@@ -45,19 +46,46 @@ final class SocketOptions implements AutoCloseable {
     /** Three numbers for each option that a new socket has not: level, name, value. */
     int[] changed(int domain, int socket) {
         int model = model(domain);
-        OptionalInt[] usual = models.computeIfAbsent(domain, unused -> Arrays.stream(carried).map(option -> number(model, option)).toArray(OptionalInt[]::new));
-        int[] changed = new int[3 * carried.length];
+        return changed(socket, carried, models.computeIfAbsent(domain, unused -> values(model, carried)));
+    }
+
+    /** Of a socket, in the order of a list of options; empty: it has no such option. */
+    record Values(OptionalInt[] numbers) {}
+
+    static Values values(int socket, int[][] options) {
+        return new Values(Arrays.stream(options).map(option -> number(socket, option)).toArray(OptionalInt[]::new));
+    }
+
+    static int[] changed(int socket, int[][] options, Values usual) {
+        int[] changed = new int[3 * options.length];
         int count = 0;
-        for (int i = 0; i < usual.length; i++) {
-            int[] option = carried[i];
-            OptionalInt value = usual[i].isEmpty() ? usual[i] : number(socket, option); // what a new one has not
-            if (value.isPresent() && !value.equals(usual[i])) {
-                changed[count++] = option[0];
-                changed[count++] = option[1];
+        for (int i = 0; i < options.length; i++) {
+            OptionalInt before = usual.numbers[i];
+            OptionalInt value = before.isEmpty() ? before : number(socket, options[i]); // what a new one has not
+            if (value.isPresent() && !value.equals(before)) {
+                changed[count++] = options[i][0];
+                changed[count++] = options[i][1];
                 changed[count++] = value.getAsInt();
             }
         }
         return Arrays.copyOf(changed, count);
+    }
+
+    /** The same, with SO_LINGER first where it is on ({@link SocketLevel#SO_LINGER}). */
+    static int[] withLinger(int[] changed, int socket) {
+        int linger = linger(socket);
+        if (linger < 0) {
+            return changed;
+        }
+        int[] all = Arrays.copyOf(new int[] {TcpOptions.SOL_SOCKET, SocketLevel.SO_LINGER, linger}, changed.length + 3);
+        System.arraycopy(changed, 0, all, 3, changed.length);
+        return all;
+    }
+
+    /** SO_LINGER: seconds, or -1: off (struct linger: on or off, seconds). */
+    static int linger(int socket) {
+        MemorySegment data = struct(socket, SocketLevel.SO_LINGER, 8);
+        return data.get(JAVA_INT, 0) == 0 ? -1 : data.get(JAVA_INT, 4);
     }
 
     /** Empty: the kernel, or this family, has no such option. */

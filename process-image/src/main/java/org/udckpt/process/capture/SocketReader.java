@@ -23,6 +23,7 @@ import org.udckpt.process.model.KernelObject.DirectoryOrDevice;
 import org.udckpt.process.model.KernelObject.GonePeer;
 import org.udckpt.process.model.KernelObject.PmiConnection;
 import org.udckpt.process.model.KernelObject.SocketState;
+import org.udckpt.process.model.KernelObject.UnixOptions;
 import org.udckpt.process.model.KernelObject.UnixSocket;
 import org.udckpt.process.model.PacketSocket.UdpSocket;
 
@@ -110,7 +111,14 @@ final class SocketReader {
         if (info.state() == LISTEN && info.receiveQueue() > 0) {
             throw open.refuse("a listening socket has %d connections that were not accepted yet; try again later".formatted(info.receiveQueue()));
         }
+        if (SocketOptions.filtered(socket)) {
+            throw open.refuse("a unix socket has a filter (SO_ATTACH_FILTER, SO_ATTACH_BPF), which cannot be checkpointed");
+        }
         long id = table.newId();
+        int[] options = UnixOptionReader.changed(socket, type);
+        if (options.length > 0) {
+            table.add(new UnixOptions(table.newId(), id, options));
+        }
         found.add(new Found(open, id, info, queue, info.hasFile() ? BoundFile.ask(open.process(), socket, id) : null, peerName(socket)));
         byInode.put(open.stat().inode(), id);
         return id;

@@ -158,13 +158,21 @@ final class TcpEnd implements AutoCloseable {
         if (bytes == 0) {
             return new byte[0];
         }
+        int offset = SocketOptions.number(socket, TcpOptions.SOL_SOCKET, SocketQueue.SO_PEEK_OFF).orElse(SocketQueue.NO_OFFSET); // since Linux 6.9
         try (Arena arena = Arena.ofConfined()) {
+            if (offset != SocketQueue.NO_OFFSET) {
+                SocketQueue.setPeekOffset(socket, SocketQueue.NO_OFFSET);
+            }
             MemorySegment buffer = arena.allocate(bytes);
             long n = LinuxError.check(Syscall.call(Syscall.RECVFROM, socket, buffer.address(), bytes, MSG_PEEK | MSG_DONTWAIT, 0, 0), "look into a TCP socket's queue");
             if (n != bytes) {
                 throw failed("only " + n + " of " + bytes + " unread bytes can be looked at");
             }
             return buffer.toArray(JAVA_BYTE);
+        } finally {
+            if (offset != SocketQueue.NO_OFFSET) {
+                SocketQueue.setPeekOffset(socket, offset);
+            }
         }
     }
 

@@ -1,8 +1,6 @@
 package org.udckpt.process.capture;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
 import java.lang.foreign.MemorySegment;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
@@ -13,7 +11,7 @@ import org.udckpt.process.model.TcpSocket;
 
 /** Reads the options of TCP sockets, and compares them with those of a new one. Close it. */
 final class TcpOptionReader implements AutoCloseable {
-    private static final int SOCK_STREAM = 1, EADDRNOTAVAIL = 99, SO_LINGER = 13, TCP_CONGESTION = 13, TCP_ULP = 31;
+    private static final int SOCK_STREAM = 1, EADDRNOTAVAIL = 99, TCP_CONGESTION = 13, TCP_ULP = 31;
 
     private final SocketOptions options = new SocketOptions(SOCK_STREAM, 0, TcpOptions.CARRIED);
 
@@ -41,7 +39,7 @@ final class TcpOptionReader implements AutoCloseable {
         int socket = end.socket();
         String congestion = congestion(socket);
         return new TcpSocket(end.id, end.open.openFlags(), end.domain, state, peer, end.local, end.remote, queued, shutdown, backlog,
-                options.changed(end.domain, socket), SocketOptions.receiveTimeoutUs(socket), SocketOptions.sendTimeoutUs(socket), linger(socket),
+                options.changed(end.domain, socket), SocketOptions.receiveTimeoutUs(socket), SocketOptions.sendTimeoutUs(socket), SocketOptions.linger(socket),
                 SocketOptions.chosenSendBuffer(socket), end.chosenReceiveBuffer(),
                 congestion.equals(congestion(options.model(end.domain))) ? "" : congestion, SocketOptions.device(socket));
     }
@@ -58,12 +56,6 @@ final class TcpOptionReader implements AutoCloseable {
         if (SocketOptions.filtered(end.socket())) {
             throw end.open.refuse(end + ": a TCP socket with a filter (SO_ATTACH_FILTER, SO_ATTACH_BPF) cannot be checkpointed; detach it first");
         }
-    }
-
-    /** struct linger: on or off, seconds. */
-    private static int linger(int socket) {
-        MemorySegment data = SocketOptions.struct(socket, SO_LINGER, 8);
-        return data.get(JAVA_INT, 0) == 0 ? -1 : data.get(JAVA_INT, 4);
     }
 
     @Override

@@ -44,7 +44,7 @@ final class UdpReader {
         }
         Queue queue = (events & POLLIN) == 0 ? new Queue(new byte[0], new int[0], new byte[0]) : peek(socket, domain);
         try (SocketOptions options = new SocketOptions(SOCK_DGRAM, IPPROTO_UDP, PacketOptions.UDP)) {
-            return new UdpSocket(id, open.openFlags(), domain, local, remote, queue.bytes, queue.lengths, queue.senders, options.changed(domain, socket),
+            return new UdpSocket(id, open.openFlags(), domain, local, remote, queue.bytes, queue.lengths, queue.senders, SocketOptions.withLinger(options.changed(domain, socket), socket),
                     SocketOptions.receiveTimeoutUs(socket), SocketOptions.sendTimeoutUs(socket), SocketOptions.chosenSendBuffer(socket),
                     SocketOptions.chosenReceiveBuffer(socket), SocketOptions.device(socket));
         }

@@ -112,7 +112,7 @@ final class ObjectCheck {
     private static boolean canBeOpen(Object object) {
         return switch (object) {
             case null -> false;
-            case KernelObject.SharedMemory _, KernelObject.Pipe _, KernelObject.EpollEntry _, KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalOwner _, KernelObject.GonePeer _, KernelObject.MappedFile _,
+            case KernelObject.SharedMemory _, KernelObject.Pipe _, KernelObject.EpollEntry _, KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalOwner _, KernelObject.GonePeer _, KernelObject.UnixOptions _, KernelObject.MappedFile _,
                     TerminalObject.Terminal _ -> false;
             default -> true;
         };
@@ -159,6 +159,11 @@ final class ObjectCheck {
                 row.is(byId.get(peer.object()) instanceof KernelObject.UnixSocket socket && socket.state() == KernelObject.SocketState.PEER_CLOSED,
                         "there is no unix socket whose peer has closed", peer.object());
                 row.bytes("name", peer.name(), 1, SUN_PATH, 1);
+            }
+            case KernelObject.UnixOptions changed -> {
+                row.is(is(changed.object(), KernelObject.UnixSocket.class), "there is no unix socket", changed.object());
+                row.there("options", changed.options());
+                row.length("options", changed.options().length, 0, NO_BOUND, 3);
             }
             case KernelObject.MappedFile file -> row.text("path", file.path());
             case KernelObject.DirectoryOrDevice directory -> row.text("path", directory.path());

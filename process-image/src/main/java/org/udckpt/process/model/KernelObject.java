@@ -108,4 +108,10 @@ public sealed interface KernelObject {
 
     /** Standard stream 0, 1 or 2 inherited from the launcher: the same stream of the new launcher. */
     record StandardStream(long id, int stream, int flags) implements KernelObject {}
+
+    /**
+     * The options of unix socket {@code object} that are not what a new socket has ({@link SocketLevel#UNIX}), three numbers each: level, name, value
+     * (setsockopt(2)). SO_LINGER: the seconds, where it is on.
+     */
+    record UnixOptions(long id, long object, int[] options) implements KernelObject {}
 }

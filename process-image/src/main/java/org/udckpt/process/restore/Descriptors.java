@@ -63,7 +63,7 @@ final class Descriptors {
         for (KernelObject.Pipe pipe : objects(KernelObject.Pipe.class)) {
             pipes.make(pipe, ends.getOrDefault(pipe.id(), List.of()));
         }
-        new SocketObjects(objects(KernelObject.UnixSocket.class), objects(KernelObject.GonePeer.class), this, handles, new SocketNames(newNames, placed, handles)).make();
+        new SocketObjects(objects(KernelObject.UnixSocket.class), objects(KernelObject.GonePeer.class), objects(KernelObject.UnixOptions.class), this, handles, new SocketNames(newNames, placed, handles)).make();
         tcp.give(puppets, handles);
         packets.give(puppets, handles);
         for (KernelObject object : image.objects()) {
@@ -86,7 +86,7 @@ final class Descriptors {
             case KernelObject.InotifyFd inotify -> inotify.flags();
             case KernelObject.OpenFile _, KernelObject.DirectoryOrDevice _, KernelObject.PseudoFile _, KernelObject.AgentConnection _, KernelObject.PmiConnection _, KernelObject.StandardStream _,
                     KernelObject.Pipe _, KernelObject.PipeEnd _, KernelObject.UnixSocket _, KernelObject.SharedMemory _, KernelObject.EpollEntry _, KernelObject.MappedFile _,
-                    KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalOwner _, KernelObject.GonePeer _ -> 0;
+                    KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalOwner _, KernelObject.GonePeer _, KernelObject.UnixOptions _ -> 0;
         };
         if ((flags & ~(ACCESS | Syscall.O_NONBLOCK)) != 0) {
             maker.call("set a descriptor's flags", Syscall.FCNTL, fd, 4 /* F_SETFL */, flags & ~ACCESS);
@@ -126,6 +126,7 @@ final class Descriptors {
             case KernelObject.SignalOnReady s -> throw misplaced(maker, s);
             case KernelObject.SignalOwner s -> throw misplaced(maker, s);
             case KernelObject.GonePeer p -> throw misplaced(maker, p);
+            case KernelObject.UnixOptions o -> throw misplaced(maker, o);
         };
     }
 

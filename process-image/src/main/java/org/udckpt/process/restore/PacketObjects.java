@@ -18,6 +18,7 @@ import org.udckpt.process.model.PacketOptions;
 import org.udckpt.process.model.PacketSocket;
 import org.udckpt.process.model.PacketSocket.NetlinkSocket;
 import org.udckpt.process.model.PacketSocket.UdpSocket;
+import org.udckpt.process.model.SocketLevel;
 import org.udckpt.process.model.TcpOptions;
 
 /**
@@ -120,7 +121,7 @@ final class PacketObjects implements AutoCloseable {
         int[] options = socket.options();
         for (int i = 0; i < options.length; i += 3) {
             if (BindOptions.later(options, i) == later) {
-                TcpCalls.option(fd, options[i], options[i + 1], options[i + 2]);
+                TcpCalls.option(fd, options[i], options[i + 1], SocketLevel.argument(options, i));
             }
         }
     }

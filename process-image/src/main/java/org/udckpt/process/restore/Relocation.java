@@ -72,7 +72,7 @@ public record Relocation(List<Move> moves, String directory) {
                     s.receiveTimeoutUs(), s.sendTimeoutUs(), s.passCredentials());
             case KernelObject.GonePeer g when g.name().length > 1 && g.name()[0] == '/' ->
                     new KernelObject.GonePeer(g.id(), g.object(), path(new String(g.name(), StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8));
-            case KernelObject.Pipe _, KernelObject.UnixSocket _, KernelObject.GonePeer _, KernelObject.PipeEnd _, KernelObject.EventFd _, KernelObject.TimerFd _, KernelObject.Epoll _, KernelObject.EpollEntry _,
+            case KernelObject.Pipe _, KernelObject.UnixSocket _, KernelObject.GonePeer _, KernelObject.UnixOptions _, KernelObject.PipeEnd _, KernelObject.EventFd _, KernelObject.TimerFd _, KernelObject.Epoll _, KernelObject.EpollEntry _,
                     KernelObject.FileLock _, KernelObject.SignalOnReady _, KernelObject.SignalOwner _, KernelObject.SignalFd _, KernelObject.InotifyFd _, KernelObject.PseudoFile _, KernelObject.AgentConnection _,
                     KernelObject.PmiConnection _, KernelObject.StandardStream _ -> object;
         };

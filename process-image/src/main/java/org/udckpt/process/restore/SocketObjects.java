@@ -15,28 +15,32 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.KernelObject.AgentConnection;
 import org.udckpt.process.model.KernelObject.GonePeer;
 import org.udckpt.process.model.KernelObject.SocketState;
+import org.udckpt.process.model.KernelObject.UnixOptions;
 import org.udckpt.process.model.KernelObject.UnixSocket;
+import org.udckpt.process.model.SocketLevel;
 
 /**
  * Makes unix sockets: connected pairs with what was queued, listeners, single ones, and datagram sockets each of which has a peer of its own (unix(7)).
  * Only two that are connected to each other are a pair.
  */
 final class SocketObjects {
-    private static final int AF_UNIX = 1, SOCK_STREAM = 1, SOCK_DGRAM = 2, SOL_SOCKET = 1, SO_SNDBUF = 7, SO_RCVBUF = 8, SO_PASSCRED = 16, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21,
+    private static final int AF_UNIX = 1, SOCK_STREAM = 1, SOCK_DGRAM = 2, SOL_SOCKET = 1, SO_SNDBUF = 7, SO_RCVBUF = 8, SO_PASSCRED = 16, SO_BUF_LOCK = 72, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21,
             SHUTDOWN = 48, ACCEPT4 = 288, F_SETFL = 4, CHUNK = 32768, MSG_DONTWAIT = 0x40;
 
     private final Map<Long, UnixSocket> sockets = new LinkedHashMap<>();
     /** socket -> the name of its peer, which has closed */
     private final Map<Long, byte[]> gone = new HashMap<>();
+    private final Map<Long, int[]> options = new HashMap<>();
     private final Set<UnixSocket> called = new HashSet<>();
     private final Descriptors descriptors;
     private final Handles handles;
     private final SocketNames names;
 
-    SocketObjects(List<UnixSocket> sockets, List<GonePeer> gone, Descriptors descriptors, Handles handles, SocketNames names) {
+    SocketObjects(List<UnixSocket> sockets, List<GonePeer> gone, List<UnixOptions> options, Descriptors descriptors, Handles handles, SocketNames names) {
         this.names = names;
         sockets.forEach(socket -> this.sockets.put(socket.id(), socket));
         gone.forEach(peer -> this.gone.put(peer.object(), peer.name()));
+        options.forEach(changed -> this.options.put(changed.object(), changed.options()));
         this.descriptors = descriptors;
         this.handles = handles;
     }
@@ -293,14 +297,23 @@ final class SocketObjects {
         return (int) maker.call("fill a socket", Syscall.SENDTO, fd, maker.bytes(part), part.length, MSG_DONTWAIT, 0, 0);
     }
 
-    private static void finish(Puppet maker, UnixSocket socket, long fd) {
+    private void finish(Puppet maker, UnixSocket socket, long fd) {
         option(maker, fd, SO_SNDBUF, socket.sendBuffer() / 2); // the kernel doubles what it is given (socket(7))
         option(maker, fd, SO_RCVBUF, socket.receiveBuffer() / 2);
+        // That these sizes were chosen is told by SO_BUF_LOCK (Linux 5.14; before, nobody sees it), which is among the options where the job has chosen them.
+        maker.tryCall(Syscall.SETSOCKOPT, fd, SOL_SOCKET, SO_BUF_LOCK, maker.structure().i32(0).put(), 4);
         if (socket.passCredentials()) {
             option(maker, fd, SO_PASSCRED, 1);
         }
         timeout(maker, fd, SO_RCVTIMEO, socket.receiveTimeoutUs());
         timeout(maker, fd, SO_SNDTIMEO, socket.sendTimeoutUs());
+        int[] changed = options.getOrDefault(socket.id(), new int[0]);
+        for (int i = 0; i < changed.length; i += 3) {
+            Struct value = maker.structure();
+            int[] argument = SocketLevel.argument(changed, i);
+            Arrays.stream(argument).forEach(value::i32);
+            maker.call("socket option " + changed[i + 1], Syscall.SETSOCKOPT, fd, changed[i], changed[i + 1], value.put(), 4 * argument.length);
+        }
         if (socket.shutdown() != 0 && (socket.state() != SocketState.PEER_CLOSED || socket.type() == SOCK_DGRAM)) { // else the peer's end has done it
             // 1 receiving, 2 sending, 3 both; shutdown(2) counts from 0
             maker.call("shut a direction of a socket", SHUTDOWN, fd, socket.shutdown() - 1);
