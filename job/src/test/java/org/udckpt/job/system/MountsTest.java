@@ -21,6 +21,8 @@ class MountsTest {
             wait_for cover
             mkdir @/covered @/mounted && mkfifo @/covered/fifo && exec 5<>@/covered/fifo && mount -t tmpfs none @/covered && touch @/covers
             wait_for mount
+            umount @/covered && exec 5>@/covered/file && mount -t tmpfs none @/covered && touch @/hides
+            wait_for show
             umount @/covered && exec 5>&- && mount -t tmpfs none @/mounted && echo text >@/mounted/file && exec 6<@/mounted/file && touch @/mounts
             wait_for close
             exec 6<&- && cd @/mounted && touch @/closes
@@ -53,8 +55,10 @@ class MountsTest {
             tree.await("");
             step(tree, "cover", "covers");
             refused(tree, "FIFO is " + tree.file("covered/fifo") + ", and nothing is under this name now");
-            step(tree, "mount", "mounts");
-            refused(tree, "it is " + tree.file("mounted/file") + ", on a file system that is mounted in the job only");
+            step(tree, "mount", "hides");
+            refused(tree, tree.file("covered/file") + ", and nothing is under this name now");
+            step(tree, "show", "mounts");
+            refused(tree, tree.file("mounted/file") + ", on a file system that is mounted in the job only");
             step(tree, "close", "closes");
             refused(tree, "its working directory is " + tree.file("mounted") + ", on a file system that is mounted in the job only");
             step(tree, "leave", "leaves");

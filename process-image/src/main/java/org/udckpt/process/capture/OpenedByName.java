@@ -68,6 +68,7 @@ final class OpenedByName {
 
     /** The name of a regular file on disk, whose content is looked at elsewhere. */
     String file(OpenDescriptor open) {
+        found(open.process(), "a file that it has open (descriptor " + open.fd() + ")", open.link(), open.stat());
         return permitted(open, open.stat());
     }
 
