@@ -1,13 +1,14 @@
-/* Names of TCP connections of which the other end has closed, or both directions have ended: getsockname(2) and getpeername(2) tell what they told. */
+/* Names of TCP connections of which the other end has closed, or both directions have ended: getsockname(2), getpeername(2)
+ * and SO_PEERNAME, which differs from it where both have ended, tell what they told. */
 #include "feature.h"
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
 static struct {
   const char *what;
-  int fd, result[2], error[2];
-  struct sockaddr_storage name[2];
-  socklen_t length[2];
+  int fd, result[3], error[3];
+  struct sockaddr_storage name[3];
+  socklen_t length[3];
 } all[32];
 static int count;
 
@@ -15,12 +16,13 @@ static int ask(int fd, int peer, struct sockaddr_storage *name, socklen_t *lengt
   *length = sizeof *name;
   memset(name, 0, sizeof *name);
   errno = 0;
+  if (peer == 2) return getsockopt(fd, SOL_SOCKET, SO_PEERNAME, name, length);
   return peer ? getpeername(fd, (void *) name, length) : getsockname(fd, (void *) name, length);
 }
 
 static void watch(const char *what, int fd) {
   all[count].what = what, all[count].fd = fd;
-  for (int peer = 0; peer < 2; peer++) {
+  for (int peer = 0; peer < 3; peer++) {
     all[count].result[peer] = ask(fd, peer, &all[count].name[peer], &all[count].length[peer]);
     all[count].error[peer] = errno;
   }
@@ -77,7 +79,7 @@ int main(int argc, char **argv) {
   feature_ready();
   while (!feature_finishing()) {
     for (int i = 0; i < count; i++)
-      for (int peer = 0; peer < 2; peer++) {
+      for (int peer = 0; peer < 3; peer++) {
         struct sockaddr_storage now;
         socklen_t length;
         int result = ask(all[i].fd, peer, &now, &length);

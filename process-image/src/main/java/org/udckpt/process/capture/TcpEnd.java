@@ -20,7 +20,7 @@ import org.udckpt.process.model.TcpOptions;
 /** A TCP socket of the stopped job, looked at through a duplicate of its descriptor. Close it. */
 final class TcpEnd implements AutoCloseable {
     private static final int POLL = 7, POLLIN = 1, POLLPRI = 2, POLLERR = 8, POLLRDHUP = 0x2000, SIOCOUTQ = 0x5411;
-    private static final int MSG_PEEK = 2, MSG_DONTWAIT = 0x40, TCP_INFO = 11, NAME_BYTES = 128, ENOTCONN = 107;
+    private static final int MSG_PEEK = 2, MSG_DONTWAIT = 0x40, TCP_INFO = 11, SO_PEERNAME = 28, NAME_BYTES = 128, ENOTCONN = 107;
     /** Offsets in struct tcp_info (linux/tcp.h). */
     private static final int UNACKED = 24, SACKED = 28, BYTES_ACKED = 120, BYTES_RECEIVED = 128, INFO_BYTES = 136;
 
@@ -41,6 +41,14 @@ final class TcpEnd implements AutoCloseable {
         this.domain = SocketQueue.option(socket, SocketQueue.SO_DOMAIN);
         this.local = name(Syscall.GETSOCKNAME);
         this.remote = name(Syscall.GETPEERNAME);
+    }
+
+    /** Of a connection of which both directions have ended, which getpeername(2) does not tell any more; empty: it never was connected. */
+    byte[] formerRemote() {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, NAME_BYTES, NAME_BYTES);
+        long result = Syscall.call(Syscall.GETSOCKOPT, socket, TcpOptions.SOL_SOCKET, SO_PEERNAME, data.address(), data.address() + NAME_BYTES);
+        return result < 0 ? new byte[0] : data.asSlice(0, data.get(JAVA_INT, NAME_BYTES)).toArray(JAVA_BYTE);
     }
 
     static TcpEnd of(OpenDescriptor open, long id) {

@@ -38,7 +38,8 @@ final class TcpOptionReader implements AutoCloseable {
         refuseOddities(end);
         int socket = end.socket();
         String congestion = congestion(socket);
-        return new TcpSocket(end.id, end.open.openFlags(), end.domain, state, peer, end.local, end.remote, queued, shutdown, backlog,
+        byte[] remote = state == TcpSocket.TcpState.CLOSED && end.remote.length == 0 ? end.formerRemote() : end.remote;
+        return new TcpSocket(end.id, end.open.openFlags(), end.domain, state, peer, end.local, remote, queued, shutdown, backlog,
                 options.changed(end.domain, socket), SocketOptions.receiveTimeoutUs(socket), SocketOptions.sendTimeoutUs(socket), SocketOptions.linger(socket),
                 SocketOptions.chosenSendBuffer(socket), end.chosenReceiveBuffer(),
                 congestion.equals(congestion(options.model(end.domain))) ? "" : congestion, SocketOptions.device(socket));

@@ -7,7 +7,7 @@ package org.udckpt.process.model;
  * @param domain AF_INET 2, AF_INET6 10
  * @param peer CONNECTED: id of the other end. WAITING: id of the listener in whose accept queue the other end is. Else 0
  * @param local its own address, as getsockname(2) gave it (struct sockaddr_in, sockaddr_in6)
- * @param remote the other end's, as getpeername(2) gave it; empty in the states that have none
+ * @param remote the other end's, as getpeername(2) gave it, CLOSED: as SO_PEERNAME did; empty in the states that have none
  * @param queued bytes that arrived and were not read
  * @param shutdown directions that the process itself has shut: 1 receiving, 2 sending
  * @param backlog of listen(2)

@@ -1,5 +1,6 @@
 package org.udckpt.process.restore;
 
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -126,28 +127,69 @@ final class TcpObjects implements AutoCloseable {
         TcpSetup.finish(socket, pair[0]);
     }
 
-    /** Both directions have ended. The kernel does not say any more who the other end was, and keeps no port for this one. */
+    /**
+     * Both directions have ended. The kernel keeps no port for it, so that somebody else may have that, or the other end's, by now: then this one's other end is another
+     * (SO_PEERNAME), and its own port, too, if need be.
+     */
     private void closed(TcpSocket socket) {
-        int listener = TcpSetup.open(socket);
-        int other = TcpSetup.open(socket);
+        TcpSocket other = otherClosed(socket);
+        int[] pair = socket.remote().length == 0 ? null : between(socket, socket.local(), socket.remote());
+        if (pair == null && socket.remote().length > 0) { // what is left of the former connection lets one of the two call (TcpLink)
+            int[] turned = between(socket, socket.remote(), socket.local());
+            pair = turned == null ? null : new int[] {turned[1], turned[0]};
+        }
+        if (pair == null) {
+            pair = between(socket, socket.local(), anyPort(socket.local()));
+        }
+        if (pair == null) {
+            pair = between(socket, anyPort(socket.local()), anyPort(socket.local()));
+        }
+        if (pair == null) {
+            throw owner(socket).failed("no port is free at the address of " + TcpLink.named(socket) + ", both directions of which have ended; try again in a minute");
+        }
+        boolean both = other != null && Arrays.equals(TcpCalls.name(Syscall.GETSOCKNAME, pair[1]), other.local());
+        end(socket, pair[0], pair[1]);
+        if (both) {
+            end(other, pair[1], pair[0]);
+        }
+        TcpCalls.shutdown(pair[1], TcpCalls.SHUT_WR);
+        TcpCalls.shutdown(pair[0], TcpCalls.SHUT_WR);
+        TcpCalls.flags(pair[0], socket.flags());
+        if (both) {
+            TcpCalls.flags(pair[1], other.flags());
+        } else {
+            Files.close(pair[1]);
+        }
+    }
+
+    private void end(TcpSocket socket, int own, int other) {
+        made.put(socket.id(), own);
+        TcpCalls.fill(own, other, socket.queued());
+        TcpSetup.options(socket, own);
+    }
+
+    /** Of the same former connection. */
+    private TcpSocket otherClosed(TcpSocket socket) {
+        return sockets.values().stream().filter(one -> one != socket && one.state() == TcpState.CLOSED && !made.containsKey(one.id()) && one.remote().length > 0
+                && Arrays.equals(one.local(), socket.remote()) && Arrays.equals(one.remote(), socket.local())).findFirst().orElse(null);
+    }
+
+    /** {called, calling}, connected with these names; null: that cannot be now. */
+    private int[] between(TcpSocket like, byte[] called, byte[] calling) {
+        int listener = TcpSetup.open(like);
+        int client = TcpSetup.open(like);
+        boolean done = false;
         try {
-            byte[] anyPort = anyPort(socket.local());
-            if (TcpCalls.bind(listener, socket.local()) < 0) {
-                LinuxError.check(TcpCalls.bind(listener, anyPort), "bind to its address");
+            if (TcpCalls.bind(listener, called) == 0 && TcpCalls.bind(client, calling) == 0) {
+                TcpCalls.listen(listener, 1);
+                done = TcpCalls.connect(client, TcpCalls.name(Syscall.GETSOCKNAME, listener)) == 0;
             }
-            TcpCalls.listen(listener, 1);
-            LinuxError.check(TcpCalls.bind(other, anyPort), "bind to its address");
-            LinuxError.check(TcpCalls.connect(other, TcpCalls.name(Syscall.GETSOCKNAME, listener)), "connect");
-            int own = new TcpLink(owner(socket)).accept(listener, TcpAddress.of(TcpCalls.name(Syscall.GETSOCKNAME, other)));
-            made.put(socket.id(), own);
-            TcpCalls.fill(own, other, socket.queued());
-            TcpSetup.options(socket, own);
-            TcpCalls.shutdown(other, TcpCalls.SHUT_WR);
-            TcpCalls.shutdown(own, TcpCalls.SHUT_WR);
-            TcpCalls.flags(own, socket.flags());
+            return done ? new int[] {new TcpLink(owner(like)).accept(listener, TcpAddress.of(TcpCalls.name(Syscall.GETSOCKNAME, client))), client} : null;
         } finally {
             Files.close(listener);
-            Files.close(other);
+            if (!done) {
+                Files.close(client);
+            }
         }
     }
 
