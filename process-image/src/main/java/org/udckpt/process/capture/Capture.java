@@ -129,7 +129,6 @@ public final class Capture implements AutoCloseable {
                 Kinship.refuseShared(processes);
             }
             TreeCheck.refuse(ranks);
-            AgentRights.spread(processes);
             all(ranks, rank -> rank.ask(stop.memory));
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks)); // looks at the kernel's objects from outside, while the tracers fork
             return new Capture(ranks, stop);

@@ -10,7 +10,7 @@ record OpenDescriptor(TracedProcess process, int fd, String link, String info, i
 
     static OpenDescriptor of(TracedProcess process, int fd) {
         String path = "/proc/" + process.pid + "/fd/" + fd;
-        String info = Proc.text("/proc/" + process.pid + "/fdinfo/" + fd);
+        String info = Proc.whole("/proc/" + process.pid + "/fdinfo/" + fd);
         String link = Files.readLink(path);
         Files.Stat stat = Files.tryStat(path);
         String gone = stat == null && link != null ? OpenedByName.goneOwner(link) : null;
