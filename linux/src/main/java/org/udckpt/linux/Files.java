@@ -45,7 +45,7 @@ public final class Files {
     private Files() {}
 
     public static int open(String path, int flags) {
-        return (int) LinuxError.check(tryOpen(path, flags), "open " + path);
+        return (int) LinuxError.check(tryOpen(path, flags), "open ", path);
     }
 
     /** A descriptor, or {@code -errno}. Never takes a terminal for its own: that of a job would belong to udckpt's session then. */
@@ -54,7 +54,7 @@ public final class Files {
     }
 
     public static void close(int fd) {
-        LinuxError.check(Syscall.call(Syscall.CLOSE, fd), "close " + fd);
+        LinuxError.check(Syscall.call(Syscall.CLOSE, fd), "close ", fd);
     }
 
     /** The target of a symbolic link, or null if it is gone. */
@@ -64,14 +64,14 @@ public final class Files {
         if (n == -LinuxError.ENOENT || n == -LinuxError.ESRCH) {
             return null;
         }
-        LinuxError.check(n, "readlink " + path);
+        LinuxError.check(n, "readlink ", path);
         return new String(data.asSlice(0, n).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
     }
 
     /** The target of a symbolic link that is open (O_PATH and O_NOFOLLOW). */
     static String readLink(int link) {
         MemorySegment data = Scratch.data();
-        long n = LinuxError.check(Syscall.call(Syscall.READLINKAT, link, Scratch.string(""), data.address(), 4096), "readlink of descriptor " + link);
+        long n = LinuxError.check(Syscall.call(Syscall.READLINKAT, link, Scratch.string(""), data.address(), 4096), "readlink of descriptor ", link);
         return new String(data.asSlice(0, n).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
     }
 
@@ -114,7 +114,7 @@ public final class Files {
     /** Follows links, also the magic ones of /proc/PID/fd. */
     public static Stat stat(String path) {
         MemorySegment data = Scratch.data();
-        LinuxError.check(Syscall.call(Syscall.STAT, Scratch.string(path), data.address()), "stat " + path);
+        LinuxError.check(Syscall.call(Syscall.STAT, Scratch.string(path), data.address()), "stat ", path);
         return stat(data);
     }
 
@@ -126,7 +126,7 @@ public final class Files {
 
     public static Stat stat(int fd) {
         MemorySegment data = Scratch.data();
-        LinuxError.check(Syscall.call(Syscall.FSTAT, fd, data.address()), "fstat of descriptor " + fd);
+        LinuxError.check(Syscall.call(Syscall.FSTAT, fd, data.address()), "fstat of descriptor ", fd);
         return stat(data);
     }
 

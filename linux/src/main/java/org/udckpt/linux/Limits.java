@@ -14,13 +14,24 @@ public final class Limits {
     /** {soft, hard} of each, by their numbers: /proc/PID/limits has a line for each in this order (proc_pid_limits(5)). */
     public static long[] of(int pid) {
         long[] limits = new long[2 * COUNT];
-        String[] lines = Proc.text("/proc/" + pid + "/limits").split("\n");
+        String text = Proc.whole("/proc/" + pid + "/limits");
+        int line = text.indexOf('\n') + 1; // the first has the names of the columns
         for (int i = 0; i < COUNT; i++) {
-            String[] words = lines[1 + i].substring(NAME_WIDTH).strip().split("\\s+");
-            limits[2 * i] = value(words[0]);
-            limits[2 * i + 1] = value(words[1]);
+            int soft = start(text, line + NAME_WIDTH);
+            int hard = start(text, text.indexOf(' ', soft));
+            limits[2 * i] = value(text.substring(soft, text.indexOf(' ', soft)));
+            limits[2 * i + 1] = value(text.substring(hard, text.indexOf(' ', hard)));
+            line = text.indexOf('\n', hard) + 1;
         }
         return limits;
+    }
+
+    /** Of the next word. */
+    private static int start(String text, int at) {
+        while (text.charAt(at) == ' ') {
+            at++;
+        }
+        return at;
     }
 
     public static String text(long limit) {

@@ -32,6 +32,16 @@ public final class LinuxError extends RuntimeException {
         return result;
     }
 
+    /** As {@link #check(long, String)}, of {@code what} and {@code object} together: a text for each of thousands of good calls takes time. */
+    public static long check(long result, String what, String object) {
+        return result < 0 ? check(result, what + object) : result;
+    }
+
+    /** As {@link #check(long, String, String)}; {@code object}: a descriptor, a process, a thread. */
+    public static long check(long result, String what, int object) {
+        return result < 0 ? check(result, what + object) : result;
+    }
+
     public static String name(int errno) {
         return errno >= 0 && errno < NAMES.length && NAMES[errno] != null ? NAMES[errno] : "error " + errno;
     }

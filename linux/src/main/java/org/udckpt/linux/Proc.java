@@ -19,13 +19,25 @@ public final class Proc {
     /** The file's bytes. Throws {@link LinuxError} (ENOENT, ESRCH when the process is gone). */
     public static byte[] bytes(String path) {
         Proc reader = READERS.get();
-        reader.fill(path);
+        reader.fill(path, false);
         return Arrays.copyOf(reader.bytes, reader.length);
     }
 
     public static String text(String path) {
+        return text(path, false);
+    }
+
+    /**
+     * As {@link #text(String)}, of a file that the kernel makes as a whole for the first read (single_open: status, stat, fdinfo, comm):
+     * a read that does not fill the buffer had all of it, and no other one asks for the end.
+     */
+    public static String whole(String path) {
+        return text(path, true);
+    }
+
+    private static String text(String path, boolean whole) {
         Proc reader = READERS.get();
-        reader.fill(path);
+        reader.fill(path, whole);
         return new String(reader.bytes, 0, reader.length, StandardCharsets.UTF_8);
     }
 
@@ -42,13 +54,13 @@ public final class Proc {
 
     /** The fields of /proc/PID/stat from the third (state) on: index 0 is field 3 of proc_pid_stat(5). */
     public static String[] stat(int pid) {
-        String text = text("/proc/" + pid + "/stat");
+        String text = whole("/proc/" + pid + "/stat");
         return text.substring(text.lastIndexOf(')') + 2).strip().split(" ");
     }
 
     /** The state letter of one thread (proc_pid_stat(5)). */
     public static String threadState(int pid, int tid) {
-        String text = text("/proc/" + pid + "/task/" + tid + "/stat");
+        String text = whole("/proc/" + pid + "/task/" + tid + "/stat");
         int state = text.lastIndexOf(')') + 2;
         return text.substring(state, state + 1);
     }
@@ -97,7 +109,7 @@ public final class Proc {
         if (fd == -LinuxError.ENOENT || fd == -LinuxError.ESRCH) {
             return new int[0];
         }
-        LinuxError.check(fd, "open " + directory);
+        LinuxError.check(fd, "open ", directory);
         try {
             return numbers(fd, directory);
         } finally {
@@ -115,7 +127,7 @@ public final class Proc {
             if (n == 0 || n == -LinuxError.ENOENT) {
                 return Arrays.copyOf(out, count);
             }
-            LinuxError.check(n, "list " + directory);
+            LinuxError.check(n, "list ", directory);
             for (long at = 0; at < n; at += data.get(JAVA_SHORT_UNALIGNED, at + 16) & 0xffff) {
                 int value = number(data, at + 19);
                 if (value >= 0) {
@@ -139,18 +151,21 @@ public final class Proc {
         return value;
     }
 
-    private void fill(String path) {
+    private void fill(String path, boolean whole) {
         int fd = Files.open(path, Syscall.O_RDONLY);
         MemorySegment data = Scratch.data();
         length = 0;
         try {
             long n;
-            while ((n = LinuxError.check(Syscall.call(Syscall.READ, fd, data.address(), Scratch.DATA_BYTES), "read " + path)) > 0) {
+            while ((n = LinuxError.check(Syscall.call(Syscall.READ, fd, data.address(), Scratch.DATA_BYTES), "read ", path)) > 0) {
                 if (length + n > bytes.length) {
                     bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, length + (int) n));
                 }
                 MemorySegment.copy(data, JAVA_BYTE, 0, bytes, length, (int) n);
                 length += (int) n;
+                if (whole && n < Scratch.DATA_BYTES) {
+                    return;
+                }
             }
         } finally {
             Files.close(fd);

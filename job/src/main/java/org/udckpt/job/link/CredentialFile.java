@@ -9,27 +9,26 @@ import java.io.StringReader;
 import java.io.StringWriter;
 import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.PrivateKey;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
-import java.util.EnumSet;
-import java.util.Set;
 import org.bouncycastle.util.encoders.DecoderException;
 import org.bouncycastle.util.io.pem.PemObject;
 import org.bouncycastle.util.io.pem.PemReader;
 import org.bouncycastle.util.io.pem.PemWriter;
 import org.udckpt.job.report.Failure;
+import org.udckpt.linux.Files;
+import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.NewFile;
 import org.udckpt.linux.SecretFile;
+import org.udckpt.linux.Trust;
 import org.udckpt.linux.UntrustedPath;
 
 /**
@@ -41,17 +40,20 @@ public final class CredentialFile {
     private static final String KEY = "PRIVATE KEY", CERTIFICATE = "CERTIFICATE", TOKEN = "UDCKPT TOKEN";
     private static final String LAST_LINE = "-----END " + TOKEN + "-----";
     private static final int LONGEST = 16 << 10;
-    private static final Set<PosixFilePermission> OWNER_ONLY = EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
     private CredentialFile() {}
 
     /** Makes the file, which must not exist: nobody else ever had it open. */
     public static void create(Path file, JobCredential credential) {
-        try (var channel = Files.newByteChannel(file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-                PosixFilePermissions.asFileAttribute(OWNER_ONLY)); OutputStream out = Channels.newOutputStream(channel)) {
-            Files.setPosixFilePermissions(file, OWNER_ONLY); // whatever the umask
-            write(out, credential);
-        } catch (IOException e) {
+        Path path = file.toAbsolutePath();
+        try (Folder folder = Folder.reach(path.getParent().toString(), Trust.OWN); NewFile next = NewFile.beside(folder, NAME)) {
+            try (OutputStream out = Channels.newOutputStream(Files.channel(next.descriptor(), StandardOpenOption.WRITE))) {
+                write(out, credential);
+            }
+            if (!next.becomes(path.getFileName().toString())) {
+                throw new FileAlreadyExistsException(file.toString());
+            }
+        } catch (IOException | LinuxError | UntrustedPath e) {
             throw Failure.of("writing the job's credential to " + file, e);
         }
     }

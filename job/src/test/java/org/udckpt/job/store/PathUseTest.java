@@ -16,11 +16,12 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /**
- * What others can exchange is opened once, below the descriptor of its directory ({@link org.udckpt.linux.Folder}): where images, tiers and exports are read and
- * written, nothing works by path. A path that is used twice may lead to two files.
+ * What others can exchange is opened once, below the descriptor of its directory ({@link org.udckpt.linux.Folder}): where images, tiers, exports and credentials
+ * are read and written, nothing works by path. A path that is used twice may lead to two files.
  */
 class PathUseTest {
-    private static final String[] PACKAGES = {"org.udckpt.image", "org.udckpt.job.store", "org.udckpt.job.tiers", "org.udckpt.job.checkpoint", "org.udckpt.job.core", "org.udckpt.job.metrics"};
+    private static final String[] PACKAGES = {"org.udckpt.image", "org.udckpt.job.store", "org.udckpt.job.tiers", "org.udckpt.job.checkpoint", "org.udckpt.job.core",
+        "org.udckpt.job.metrics", "org.udckpt.job.life", "org.udckpt.job.bisect", "org.udckpt.job.debug", "org.udckpt.job.link"};
     /** Classes that open or ask by path; of others only these methods do. */
     private static final Set<String> ALWAYS = Set.of("java.nio.file.Files", "java.io.FileInputStream", "java.io.FileOutputStream", "java.io.FileReader", "java.io.FileWriter", "java.io.RandomAccessFile",
             "java.nio.file.spi.FileSystemProvider");
@@ -42,7 +43,15 @@ class PathUseTest {
             Map.entry("org.udckpt.job.store.ImageRoom", "asks, for a message before the start"),
             Map.entry("org.udckpt.job.store.Tiers", "asks whether two directories are one"),
             Map.entry("org.udckpt.job.core.FirstPages", "reads programs and libraries for a core file, as gdb will"),
-            Map.entry("org.udckpt.job.checkpoint.JobFiles", "compares names of directories, and opens nothing"));
+            Map.entry("org.udckpt.job.checkpoint.JobFiles", "compares names of directories, and opens nothing"),
+            Map.entry("org.udckpt.job.bisect.CoreProbe", "in the search's own directory, which nobody else may enter (mkdtemp(3))"),
+            Map.entry("org.udckpt.job.bisect.WorkDirectory", "makes and removes that directory"),
+            Map.entry("org.udckpt.job.debug.Debugger", "in the job's own runtime directory: files that gdb makes and reads by their names"),
+            Map.entry("org.udckpt.job.debug.GdbCommand", "asks whether a program is there, which is then found as execvp(3) does"),
+            Map.entry("org.udckpt.job.debug.Terminal", "/dev/tty, and reads /proc"),
+            Map.entry("org.udckpt.job.life.LeadGuard", "reads /proc, and opens a descriptor of its own there"),
+            Map.entry("org.udckpt.job.life.Relocations", "asks whether a directory that the user names is there, and opens nothing"),
+            Map.entry("org.udckpt.job.life.SharedFiles", "asks for the kind of a file system, and opens nothing"));
 
     private static final JavaClasses CLASSES = new ClassFileImporter().withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS).importPackages(PACKAGES);
 

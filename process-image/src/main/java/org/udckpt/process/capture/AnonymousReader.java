@@ -4,7 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
@@ -26,7 +28,8 @@ final class AnonymousReader {
 
     private final ObjectTable table;
     private QuietFiles quiet;
-    private final List<Seen> seen = new ArrayList<>();
+    /** By their numbers. */
+    private final Map<Integer, List<Seen>> seen = new HashMap<>();
     private final List<Watch> epolls = new ArrayList<>();
 
     AnonymousReader(ObjectTable table) {
@@ -39,7 +42,7 @@ final class AnonymousReader {
 
     /** Every descriptor of every process is shown here: an epoll may watch any of them. */
     void seen(OpenDescriptor open, long object) {
-        seen.add(new Seen(open, object));
+        seen.computeIfAbsent(open.fd(), _ -> new ArrayList<>()).add(new Seen(open, object));
     }
 
     /** To be asked before any file is opened: a process that decides on opens (fanotify(7)) would be waited for while it stands still. */
@@ -89,11 +92,10 @@ final class AnonymousReader {
         int fd = Integer.parseInt(words[1]);
         int events = Integer.parseUnsignedInt(words[3], 16);
         long data = Long.parseUnsignedLong(words[5], 16);
-        for (Seen one : seen) {
-            if (one.open.fd() == fd && watches(one.open, watch.epoll, fd)) {
-                table.add(new EpollEntry(table.newId(), watch.id, one.open.process().namespacePid, fd, events, data, one.object));
-                return;
-            }
+        Seen target = target(watch.epoll, fd);
+        if (target != null) {
+            table.add(new EpollEntry(table.newId(), watch.id, target.open.process().namespacePid, fd, events, data, target.object));
+            return;
         }
         for (int owned : watch.epoll.process().ownedDescriptors) {
             if (owned == fd) {
@@ -102,6 +104,19 @@ final class AnonymousReader {
             }
         }
         throw watch.epoll.refuse("this epoll watches number " + fd + ", which was closed while a duplicate stays open; remove it from the epoll first");
+    }
+
+    /** Most watch their own process's, which is asked first: each question is a system call. */
+    private Seen target(OpenDescriptor epoll, int fd) {
+        List<Seen> sameNumber = seen.getOrDefault(fd, List.of());
+        for (boolean own : new boolean[] {true, false}) {
+            for (Seen one : sameNumber) {
+                if (one.open.process() == epoll.process() == own && watches(one.open, epoll, fd)) {
+                    return one;
+                }
+            }
+        }
+        return null;
     }
 
     /** struct kcmp_epoll_slot {efd, tfd, toff} (kcmp(2)). */

@@ -123,13 +123,12 @@ public final class Capture implements AutoCloseable {
             all(ranks, RankCapture::stop);
             adoptOrphans(ranks);
             request.calls().keep(ranks.stream().flatMap(RankCapture::threads).collect(Collectors.toSet()));
-            all(ranks, RankCapture::read);
+            all(ranks, RankCapture::read, () -> stop.look(ranks)); // both only look: where there is a second processor, at the same time
             List<TracedProcess> processes = ranks.stream().flatMap(rank -> rank.processes().stream()).toList();
             if (ranks.size() > 1 && processes.stream().anyMatch(process -> process.orphan)) { // it went to the first rank, whoever made it
                 Kinship.refuseShared(processes);
             }
             TreeCheck.refuse(ranks);
-            AgentRights.spread(processes);
             all(ranks, rank -> rank.ask(stop.memory));
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks)); // looks at the kernel's objects from outside, while the tracers fork
             return new Capture(ranks, stop);
@@ -199,10 +198,19 @@ public final class Capture implements AutoCloseable {
             reader = new DescriptorReader(request, table, memory);
         }
 
-        void readObjects(List<RankCapture> ranks) {
+        /** From outside, and nothing is opened: as soon as the processes stand. */
+        void look(List<RankCapture> ranks) {
             long start = System.nanoTime();
             for (RankCapture rank : ranks) {
                 rank.processes().forEach(reader::look);
+            }
+            objectsNs = System.nanoTime() - start;
+        }
+
+        void readObjects(List<RankCapture> ranks) {
+            long start = System.nanoTime();
+            for (RankCapture rank : ranks) {
+                rank.processes().forEach(reader::known);
             }
             QuietFiles quiet = new QuietFiles(reader.observers());
             files.openBy(quiet);
@@ -219,7 +227,7 @@ public final class Capture implements AutoCloseable {
             refuseTooMany(ranks.getFirst().processes().getFirst());
             files.cut();
             clocks = clocks(ranks.getFirst().root.pid());
-            objectsNs = System.nanoTime() - start;
+            objectsNs += System.nanoTime() - start;
         }
 
         /** Root's restart may have more descriptors than any limit says. */
@@ -277,10 +285,12 @@ public final class Capture implements AutoCloseable {
             running.add(phase.apply(rank));
         }
         List<RuntimeException> failures = new ArrayList<>();
-        attempt(beside, failures);
+        List<RuntimeException> besides = new ArrayList<>();
+        attempt(beside, besides);
         for (CompletableFuture<Long> one : running) {
             attempt(() -> TracerThread.join(one), failures);
         }
+        failures.addAll(besides); // what a process is says more than what one of its descriptors is
         if (!failures.isEmpty()) {
             RuntimeException first = failures.stream().filter(Capture::isRefusal).findFirst().orElse(failures.getFirst());
             failures.stream().filter(other -> other != first).forEach(first::addSuppressed);

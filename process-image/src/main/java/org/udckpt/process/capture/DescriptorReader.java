@@ -55,7 +55,6 @@ final class DescriptorReader {
      * what is refused.
      */
     void look(TracedProcess process) {
-        names.seen(process);
         List<OpenDescriptor> own = new ArrayList<>();
         for (int fd : Proc.descriptors(process.pid)) {
             OpenDescriptor one = OpenDescriptor.of(process, fd);
@@ -66,6 +65,11 @@ final class DescriptorReader {
             memory.seen(one);
         }
         open.put(process, own);
+    }
+
+    /** Each process before the first {@link #read}, when it is known what its threads are called. */
+    void known(TracedProcess process) {
+        names.seen(process);
     }
 
     /** Before the first {@link #read}. */

@@ -64,12 +64,17 @@ final class Kinship {
 
     /** kcmp(2): 0 is equal, 1 less, 2 greater. */
     private static int order(int one, int other, int what) {
-        long order = one == other ? 0 : LinuxError.check(Syscall.call(Syscall.KCMP, one, other, what, 0, 0), "kcmp of " + one + " and " + other);
+        long order = one == other ? 0 : compare(one, other, what);
         return order == 0 ? 0 : order == 1 ? -1 : 1;
     }
 
     private static boolean shared(int one, int other, int what) {
-        return one == other || LinuxError.check(Syscall.call(Syscall.KCMP, one, other, what, 0, 0), "kcmp of " + one + " and " + other) == 0;
+        return one == other || compare(one, other, what) == 0;
+    }
+
+    private static long compare(int one, int other, int what) {
+        long result = Syscall.call(Syscall.KCMP, one, other, what, 0, 0);
+        return result < 0 ? LinuxError.check(result, "kcmp of " + one + " and " + other) : result;
     }
 
     /** The process that a root should be like in all that nobody meant to change: its shepherd, or (without one) this process. */

@@ -10,27 +10,33 @@ import org.udckpt.process.model.KernelObject.LockOwner;
  */
 final class LockReader {
     private static final int KIND = 1, STATE = 2, ACCESS = 3, START = 6, END = 7;
+    private static final String LOCK = "lock:";
     private static final Set<String> KINDS = Set.of("FLOCK", "OFDLCK", "POSIX", "LEASE");
 
     private LockReader() {}
 
     /** @throws CaptureRefused naming a lock that cannot be taken again. To be asked before any file is opened, which may break what is on it */
     static void refuse(OpenDescriptor open) {
-        for (String line : open.info().split("\n")) {
-            if (line.startsWith("lock:") && !KINDS.contains(words(line)[KIND])) {
+        for (String line : lines(open)) {
+            if (line.startsWith(LOCK) && !KINDS.contains(words(line)[KIND])) {
                 throw open.refuse("a file lock of kind " + words(line)[KIND] + " on " + open.link() + " cannot be checkpointed; release it first");
             }
         }
     }
 
+    /** None of a descriptor without locks, which most are. */
+    private static String[] lines(OpenDescriptor open) {
+        return open.info().contains(LOCK) ? open.info().split("\n") : new String[0];
+    }
+
     private static String[] words(String line) {
-        return line.substring(5).strip().split("\\s+");
+        return line.substring(LOCK.length()).strip().split("\\s+");
     }
 
     /** @param first this open file was not seen before: locks that belong to it, and not to the process, are read once */
     static void read(OpenDescriptor open, long object, boolean first, ObjectTable table, SignalOwners signals) {
-        for (String line : open.info().split("\n")) {
-            if (line.startsWith("lock:")) {
+        for (String line : lines(open)) {
+            if (line.startsWith(LOCK)) {
                 String[] words = words(line);
                 if (words[KIND].equals("LEASE")) {
                     if (first) {

@@ -149,7 +149,7 @@ final class ObjectTable {
             case 0 -> 0;
             case 1 -> -1;
             case 2 -> 1;
-            default -> throw new CaptureFailed("kcmp does not order descriptor %d of process %d and %d of process %d; try again"
+            default -> throw new CaptureFailed("kcmp does not order descriptor %d of process %d and %d of process %d"
                     .formatted(a.fd(), a.process().pid, b.fd(), b.process().pid));
         };
     }

@@ -10,7 +10,7 @@ record OpenDescriptor(TracedProcess process, int fd, String link, String info, i
 
     static OpenDescriptor of(TracedProcess process, int fd) {
         String path = "/proc/" + process.pid + "/fd/" + fd;
-        String info = Proc.text("/proc/" + process.pid + "/fdinfo/" + fd);
+        String info = Proc.whole("/proc/" + process.pid + "/fdinfo/" + fd);
         String link = Files.readLink(path);
         Files.Stat stat = Files.tryStat(path);
         String gone = stat == null && link != null ? OpenedByName.goneOwner(link) : null;
@@ -55,7 +55,7 @@ record OpenDescriptor(TracedProcess process, int fd, String link, String info, i
     long number(String key, int radix) {
         String value = Proc.field(info, key);
         if (value == null) {
-            throw new CaptureFailed("%s: %s, descriptor %d, has no field %s".formatted(process, link, fd, key));
+            throw refuse("this kernel does not tell " + key + " of " + link + " in /proc/PID/fdinfo, so that it cannot be checkpointed; close it first");
         }
         return Long.parseUnsignedLong(value, radix);
     }

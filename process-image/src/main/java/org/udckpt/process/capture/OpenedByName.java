@@ -105,16 +105,12 @@ final class OpenedByName {
      * @return why a restart would not find it; null: it will, or the restart itself makes that file system
      */
     private static String foundHere(TracedProcess process, String path, Files.Stat stat) {
-        if (path.startsWith("/proc/") || path.startsWith("/dev/pts") || !hasOwnMounts(process)) {
+        if (path.startsWith("/proc/") || path.startsWith("/dev/pts") || !process.hasMountsOfItsOwn()) {
             return null;
         }
         Files.Stat here = Files.tryStat(path);
         boolean same = here != null && here.isSame(stat) || isOverlay(seenBy(process, path));
         return same ? null : path + ", on a file system that is mounted in the job only (mount(2)), which a restart would not mount again; mount it outside of the job";
-    }
-
-    private static boolean hasOwnMounts(TracedProcess process) {
-        return !Files.readLink("/proc/self/ns/mnt").equals(Files.readLink("/proc/" + process.pid + "/ns/mnt"));
     }
 
     /** {@code restart --private}'s, by which the job's files are others than this process's. */

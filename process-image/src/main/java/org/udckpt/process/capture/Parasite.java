@@ -90,7 +90,7 @@ record Parasite(long instruction, boolean safe, long writer) {
             room |= mapping.covers(frame - RED_ZONE, frame + AREA) && mapping.writable();
         }
         if (!room) {
-            throw new CaptureFailed("%s: thread %d has less than 1 KiB of stack left below 0x%x; try again".formatted(process, thread.tid, rsp));
+            throw new CaptureFailed("%s: thread %d has less than 1 KiB of stack left below 0x%x".formatted(process, thread.tid, rsp));
         }
         try {
             writeFrame(process.memory, frame, thread.signalMask, leaving(thread.registers));

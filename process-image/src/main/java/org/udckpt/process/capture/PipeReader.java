@@ -129,7 +129,7 @@ final class PipeReader {
             LinuxError.check(Syscall.call(Syscall.FCNTL, write, F_SETPIPE_SZ, capacity), "size of a pipe");
             long n = LinuxError.check(Syscall.call(Syscall.TEE, end, write, bytes, SPLICE_F_NONBLOCK), "tee of a job's pipe");
             if (n != bytes) {
-                throw new CaptureFailed("tee copied " + n + " of " + bytes + " bytes of a pipe; try again");
+                throw new CaptureFailed("tee copied " + n + " of " + bytes + " bytes of a pipe");
             }
             MemorySegment copy = arena.allocate(bytes);
             for (long done = 0; done < bytes; ) {

@@ -29,7 +29,7 @@ final class ProcessReader {
         process.memory = new ProcessMemory(process.pid);
         process.mappings = Mapping.of(process.pid);
         process.parasite = Parasite.locate(process);
-        process.status = Proc.text("/proc/" + process.pid + "/status");
+        process.status = Proc.whole("/proc/" + process.pid + "/status");
         refuseSeccomp(process);
         if (!"0 kB".equals(Proc.field(process.status, "VmLck:"))) {
             process.readFlags();
@@ -59,10 +59,10 @@ final class ProcessReader {
         ThreadReader.ask(processes);
         for (int which = 0; which < 3; which++) {
             long timer = which;
-            check(processes, "getitimer", process -> new long[] {Syscall.GETITIMER, timer, results(process) + 32 * timer});
+            check(processes, "getitimer in thread ", process -> new long[] {Syscall.GETITIMER, timer, results(process) + 32 * timer});
         }
-        check(processes, "prctl(PR_GET_PDEATHSIG)", process -> new long[] {Syscall.PRCTL, PR_GET_PDEATHSIG, results(process) + 96});
-        check(processes, "prctl(PR_GET_CHILD_SUBREAPER)", process -> new long[] {Syscall.PRCTL, PR_GET_CHILD_SUBREAPER, results(process) + 100});
+        check(processes, "prctl(PR_GET_PDEATHSIG) in thread ", process -> new long[] {Syscall.PRCTL, PR_GET_PDEATHSIG, results(process) + 96});
+        check(processes, "prctl(PR_GET_CHILD_SUBREAPER) in thread ", process -> new long[] {Syscall.PRCTL, PR_GET_CHILD_SUBREAPER, results(process) + 100});
         for (TracedProcess process : processes) {
             MemorySegment data = Scratch.data().asSlice(0, 104);
             process.memory.read(results(process), data);
@@ -94,7 +94,7 @@ final class ProcessReader {
     private static void check(List<TracedProcess> processes, String what, Function<TracedProcess, long[]> call) {
         long[] results = call(processes, call);
         for (int i = 0; i < results.length; i++) {
-            LinuxError.check(results[i], what + " in thread " + processes.get(i).main().tid);
+            LinuxError.check(results[i], what, processes.get(i).main().tid);
         }
     }
 

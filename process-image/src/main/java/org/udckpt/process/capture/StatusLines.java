@@ -19,6 +19,7 @@ final class StatusLines {
     static final List<String> UNKNOWN = unknown(Proc.text("/proc/self/status"));
     /** PR_SPEC_ENABLE, _DISABLE, _FORCE_DISABLE, _DISABLE_NOEXEC of prctl(2), PR_SET_SPECULATION_CTRL. */
     private static final int ENABLE = 2, DISABLE = 4, FORCE_DISABLE = 8, DISABLE_NOEXEC = 16;
+    private static final String STORE_BYPASS = "Speculation_Store_Bypass:", INDIRECT_BRANCH = "SpeculationIndirectBranch:";
     private static final String ALL_ADDRESS_BITS = "0xffffffffffffffff";
 
     private StatusLines() {}
@@ -28,12 +29,12 @@ final class StatusLines {
     }
 
     /** Why a thread with this status cannot be checkpointed; null: it can. */
-    static String refusal(String status) {
-        String mask = Proc.field(status, "untag_mask:");
+    static String refusal(TaskStatus status) {
+        String mask = status.field("untag_mask:");
         if (mask != null && !mask.equals(ALL_ADDRESS_BITS)) {
             return "it has addresses with tags (arch_prctl(2), ARCH_ENABLE_TAGGED_ADDR: Intel's LAM), which cannot be checkpointed";
         }
-        String features = Proc.field(status, "x86_Thread_features:");
+        String features = status.field("x86_Thread_features:");
         if (features != null && !features.isEmpty()) {
             return "it has a shadow stack (x86_Thread_features: " + features + "), which cannot be checkpointed; run it with GLIBC_TUNABLES=glibc.cpu.hwcaps=-SHSTK";
         }
@@ -41,12 +42,11 @@ final class StatusLines {
     }
 
     /** PR_SPEC_STORE_BYPASS for prctl(2), where the thread has asked for another mode than the one that its job was started with ({@code origin}); else 0. */
-    static int storeBypass(String status, String origin) {
-        String own = Proc.field(status, "Speculation_Store_Bypass:");
-        if (own == null || own.equals(Proc.field(origin, "Speculation_Store_Bypass:"))) {
+    static int storeBypass(TaskStatus status, TaskStatus origin) {
+        if (status.agrees(STORE_BYPASS, origin)) {
             return 0;
         }
-        return switch (own) {
+        return switch (status.field(STORE_BYPASS)) {
             case "thread force mitigated" -> FORCE_DISABLE;
             case "thread mitigated" -> DISABLE;
             case "thread vulnerable" -> ENABLE;
@@ -55,12 +55,11 @@ final class StatusLines {
     }
 
     /** As {@link #storeBypass}, of PR_SPEC_INDIRECT_BRANCH. */
-    static int indirectBranch(String status, String origin) {
-        String own = Proc.field(status, "SpeculationIndirectBranch:");
-        if (own == null || own.equals(Proc.field(origin, "SpeculationIndirectBranch:"))) {
+    static int indirectBranch(TaskStatus status, TaskStatus origin) {
+        if (status.agrees(INDIRECT_BRANCH, origin)) {
             return 0;
         }
-        return switch (own) {
+        return switch (status.field(INDIRECT_BRANCH)) {
             case "conditional force disabled" -> FORCE_DISABLE;
             case "conditional disabled" -> DISABLE;
             case "conditional enabled" -> ENABLE;

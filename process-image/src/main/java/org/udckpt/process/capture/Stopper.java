@@ -226,7 +226,7 @@ final class Stopper {
             LockSupport.parkNanos(50_000);
         } else {
             String call = Proc.text("/proc/" + process.pid + "/task/" + thread.tid + "/stat");
-            throw new CaptureFailed("%s: thread %d does not stop (it may be in vfork or in uninterruptible I/O; state: %s); try again"
+            throw new CaptureFailed("%s: thread %d does not stop (it may be in vfork or in uninterruptible I/O; state: %s)"
                     .formatted(process, thread.tid, call.substring(call.lastIndexOf(')') + 2, call.lastIndexOf(')') + 3)));
         }
     }

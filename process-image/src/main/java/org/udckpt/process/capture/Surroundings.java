@@ -1,8 +1,6 @@
 package org.udckpt.process.capture;
 
 import org.udckpt.linux.Files;
-import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.Proc;
 
 /**
  * Refuses a process that has left the surroundings in which its rank was started, and in which a restart would put it:
@@ -18,7 +16,7 @@ final class Surroundings {
     /** Of the process that a root should be like: read once for all of a tree. */
     private final String[] namespaces = new String[NAMESPACES.length];
     private final PrivilegeReader privileges;
-    private final String origin;
+    private final TaskStatus origin;
     private final int originPid;
     private final String label;
 
@@ -27,9 +25,9 @@ final class Surroundings {
         for (int i = 0; i < namespaces.length; i++) {
             namespaces[i] = namespace(origin, i);
         }
-        this.origin = Proc.text("/proc/" + origin + "/status");
-        this.originPid = ThreadReader.last(Proc.field(this.origin, "NSpid:"));
-        this.label = label(origin);
+        this.origin = TaskStatus.of(origin, origin);
+        this.originPid = ThreadReader.last(this.origin.field("NSpid:"));
+        this.label = AgentRights.label(origin);
         privileges = new PrivilegeReader(this.origin);
     }
 
@@ -51,18 +49,18 @@ final class Surroundings {
         }
         refuseUnreachable(process, "exe", "its program");
         refuseUnreachable(process, "cwd", "its working directory");
-        if (label != null && !label.equals(label(process.pid)) && !label(process.pid).endsWith("unconfined)")) { // AppArmor: a name only
-            throw process.refuse("it has the security label " + label(process.pid) + ", and was started with " + label + ": a restart could not give it that");
+        String itsLabel = AgentRights.label(process.pid);
+        if (!itsLabel.equals(label) && !itsLabel.endsWith("unconfined)")) { // AppArmor: a name only
+            throw process.refuse("it has the security label " + itsLabel + ", and was started with " + label + ": a restart could not give it that");
         }
         process.originPid = originPid;
-        process.lostRights = AgentRights.lost(process.pid);
+        process.lostRights = AgentRights.lost(itsLabel);
         for (TracedThread thread : process.threads) {
-            String status = thread == process.main() ? process.status : Proc.text("/proc/" + process.pid + "/task/" + thread.tid + "/status");
-            privileges.read(process, thread, status);
-            process.lostRights = process.lostRights == null ? AgentRights.lost(thread.tid, status) : process.lostRights;
-            refuseThread(process, thread, status);
-            thread.storeBypass = StatusLines.storeBypass(status, origin);
-            thread.indirectBranch = StatusLines.indirectBranch(status, origin);
+            privileges.read(process, thread);
+            process.lostRights = process.lostRights == null ? AgentRights.lost(thread.tid, thread.status) : process.lostRights;
+            refuseThread(process, thread);
+            thread.storeBypass = StatusLines.storeBypass(thread.status, origin);
+            thread.indirectBranch = StatusLines.indirectBranch(thread.status, origin);
         }
     }
 
@@ -82,28 +80,19 @@ final class Surroundings {
         OpenedByName.entered(process, what, path, stat);
     }
 
-    /** Of a security module (SELinux, AppArmor, Smack); null: there is none. */
-    private static String label(int pid) {
-        try {
-            return Proc.text("/proc/" + pid + "/attr/current").strip();
-        } catch (LinuxError none) {
-            return null; // EINVAL
-        }
-    }
-
-    private static void refuseThread(TracedProcess process, TracedThread thread, String status) {
+    private static void refuseThread(TracedProcess process, TracedThread thread) {
         if ((thread.policy & ~SCHED_RESET_ON_FORK) == SCHED_DEADLINE) {
             throw process.refuse("thread " + thread.tid + " has the scheduling policy SCHED_DEADLINE, which cannot be checkpointed");
         }
-        String refusal = StatusLines.refusal(status);
+        String refusal = StatusLines.refusal(thread.status);
         if (refusal != null) {
             throw process.refuse(refusal + " (thread " + thread.tid + ")");
         }
         for (String field : FILTERS) {
-            String own = Proc.field(status, field);
-            String first = Proc.field(process.status, field);
-            if (own != null && !own.equals(first)) {
-                throw process.refuse("thread %d has another system call filter than its main thread (%s %s, not %s), which a restart would not give it".formatted(thread.tid, field, own, first));
+            TaskStatus first = process.main().status;
+            if (!thread.status.agrees(field, first)) {
+                throw process.refuse("thread %d has another system call filter than its main thread (%s %s, not %s), which a restart would not give it"
+                        .formatted(thread.tid, field, thread.status.field(field), first.field(field)));
             }
         }
     }

@@ -35,19 +35,20 @@ final class ThreadReader {
         thread.pendingSignals = Ptrace.pendingSignals(tid, false);
         thread.rseq = Ptrace.rseq(tid);
         MemorySegment data = Scratch.data();
-        LinuxError.check(Syscall.call(Syscall.GET_ROBUST_LIST, tid, data.address(), data.address() + 8), "robust list of thread " + tid);
+        LinuxError.check(Syscall.call(Syscall.GET_ROBUST_LIST, tid, data.address(), data.address() + 8), "robust list of thread ", tid);
         thread.robustList = data.get(JAVA_LONG, 0);
         thread.robustListLength = data.get(JAVA_LONG, 8);
         String directory = "/proc/" + process.pid + "/task/" + tid;
-        String name = Proc.text(directory + "/comm");
+        thread.status = thread == process.main() ? new TaskStatus(process.status) : TaskStatus.of(process.pid, tid);
+        String name = Proc.whole(directory + "/comm");
         thread.name = name.substring(0, name.length() - 1); // a newline; the name may end with a blank
-        thread.namespaceTid = sameNamespace ? tid : last(Proc.field(Proc.text(directory + "/status"), "NSpid:"));
-        thread.policy = (int) LinuxError.check(Syscall.call(Syscall.SCHED_GETSCHEDULER, tid), "scheduling policy of thread " + tid);
-        LinuxError.check(Syscall.call(Syscall.SCHED_GETPARAM, tid, data.address()), "scheduling priority of thread " + tid);
+        thread.namespaceTid = sameNamespace ? tid : last(thread.status.field("NSpid:"));
+        thread.policy = (int) LinuxError.check(Syscall.call(Syscall.SCHED_GETSCHEDULER, tid), "scheduling policy of thread ", tid);
+        LinuxError.check(Syscall.call(Syscall.SCHED_GETPARAM, tid, data.address()), "scheduling priority of thread ", tid);
         thread.priority = data.get(JAVA_INT, 0);
         // getpriority(2), "C library/kernel differences": the raw call returns 20 - nice
-        thread.nice = 20 - (int) LinuxError.check(Syscall.call(Syscall.GETPRIORITY, 0, tid), "nice value of thread " + tid);
-        thread.ioPriority = (int) LinuxError.check(Syscall.call(252 /* ioprio_get */, 1 /* IOPRIO_WHO_PROCESS */, tid), "I/O priority of thread " + tid);
+        thread.nice = 20 - (int) LinuxError.check(Syscall.call(Syscall.GETPRIORITY, 0, tid), "nice value of thread ", tid);
+        thread.ioPriority = (int) LinuxError.check(Syscall.call(252 /* ioprio_get */, 1 /* IOPRIO_WHO_PROCESS */, tid), "I/O priority of thread ", tid);
         byte[] mask = affinity(tid);
         thread.affinity = Arrays.equals(mask, affinity(0)) ? new byte[0] : mask;
         leaveCriticalSection(process, thread);
@@ -64,7 +65,7 @@ final class ThreadReader {
     /** {@code tid} 0: of this thread, which has what the launcher gave all. */
     private static byte[] affinity(int tid) {
         MemorySegment data = Scratch.data();
-        long bytes = LinuxError.check(Syscall.call(Syscall.SCHED_GETAFFINITY, tid, 8192, data.address()), "processor affinity of thread " + tid);
+        long bytes = LinuxError.check(Syscall.call(Syscall.SCHED_GETAFFINITY, tid, 8192, data.address()), "processor affinity of thread ", tid);
         return data.asSlice(0, bytes).toArray(JAVA_BYTE);
     }
 
@@ -92,8 +93,8 @@ final class ThreadReader {
         List<Asked> all = processes.stream().flatMap(process -> process.threads.stream().map(thread -> new Asked(process, thread))).toList();
         all.forEach(one -> enter(one.process, one.thread));
         List<Injector> injectors = all.stream().map(one -> one.thread.injector).toList();
-        check(all, CallInAll.make(injectors, i -> new long[] {Syscall.PRCTL, PR_GET_TID_ADDRESS, Parasite.results(all.get(i).thread.frame)}), "prctl(PR_GET_TID_ADDRESS)");
-        check(all, CallInAll.make(injectors, i -> new long[] {Syscall.SIGALTSTACK, 0, Parasite.results(all.get(i).thread.frame) + 8}), "sigaltstack");
+        check(all, CallInAll.make(injectors, i -> new long[] {Syscall.PRCTL, PR_GET_TID_ADDRESS, Parasite.results(all.get(i).thread.frame)}), "prctl(PR_GET_TID_ADDRESS) in thread ");
+        check(all, CallInAll.make(injectors, i -> new long[] {Syscall.SIGALTSTACK, 0, Parasite.results(all.get(i).thread.frame) + 8}), "sigaltstack in thread ");
         for (Asked one : all) {
             TracedThread thread = one.thread;
             MemorySegment results = Scratch.data().asSlice(0, 32);
@@ -108,7 +109,7 @@ final class ThreadReader {
 
     private static void check(List<Asked> threads, long[] results, String what) {
         for (int i = 0; i < results.length; i++) {
-            LinuxError.check(results[i], what + " in thread " + threads.get(i).thread.tid);
+            LinuxError.check(results[i], what, threads.get(i).thread.tid);
         }
     }
 

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MappingFlags;
 import org.udckpt.linux.Proc;
@@ -13,6 +14,8 @@ import org.udckpt.process.model.PosixTimer;
 
 /** A process in the middle of a capture. Pids are the agent's, except where a name says namespace. */
 final class TracedProcess {
+    private static final String OWN_MOUNTS = Files.readLink("/proc/self/ns/mnt");
+
     final int rank;
     /** It is called by its pid and program: {@link CaptureRequest.Root#tree}. */
     private final boolean tree;
@@ -51,6 +54,8 @@ final class TracedProcess {
     /** Null, or why it is not trusted with what is the agent's ({@link AgentRights}). */
     String lostRights;
     Snapshot snapshot;
+    /** As {@link #hasMountsOfItsOwn} was answered; null: not yet. */
+    private Boolean mounts;
 
     static TracedProcess root(CaptureRequest.Root root) {
         return new TracedProcess(root.rank(), root.tree(), root.pid(), null, false);
@@ -82,6 +87,14 @@ final class TracedProcess {
     }
 
     /** A rank's first process. */
+    /** Whether other file systems may be mounted for it than for this process: after a restart (mount_namespaces(7)). */
+    boolean hasMountsOfItsOwn() {
+        if (mounts == null) {
+            mounts = !OWN_MOUNTS.equals(Files.readLink("/proc/" + pid + "/ns/mnt"));
+        }
+        return mounts;
+    }
+
     boolean root() {
         return parent == null && !orphan;
     }

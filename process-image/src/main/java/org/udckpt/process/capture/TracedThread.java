@@ -10,6 +10,7 @@ final class TracedThread {
     boolean stopped;
     boolean jobStopped;
 
+    TaskStatus status;
     int namespaceTid;
     byte[] xstate;
     long signalMask;
@@ -32,8 +33,8 @@ final class TracedThread {
     int indirectBranch;
     /** {@link NumaPolicies#values}. */
     long[] memoryPolicy = {};
-    /** /proc/PID/task/TID/status where user, groups, capabilities or secure bits are not those that the job was started with; else null. */
-    String credentials;
+    /** Whether user, groups, capabilities or secure bits are not those that the job was started with. */
+    boolean ownCredentials;
     int secureBits;
     /** no_new_privs, where it is not what it is for the main thread; else null. */
     Boolean noNewPrivileges;

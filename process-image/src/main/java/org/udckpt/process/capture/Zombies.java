@@ -54,7 +54,7 @@ final class Zombies {
             }
             int parentPid = Integer.parseInt(Proc.field(status, "PPid:"));
             TracedProcess parent = processes.stream().filter(process -> process.pid == parentPid).findFirst()
-                    .orElseThrow(() -> new CaptureFailed("process " + pid + " has ended, and lost its parent while it was captured; try again"));
+                    .orElseThrow(() -> new CaptureFailed("process " + pid + " has ended, and lost its parent while it was captured"));
             if (signal != SIGCHLD) {
                 throw refuse(parent, pid, "has told so by signal " + signal + " instead of SIGCHLD (clone(2))");
             }
@@ -79,11 +79,11 @@ final class Zombies {
             one.parent.memory.writeBytes(results, new byte[SIGINFO]);
             long result = one.parent.main().injector.call(WAITID, P_PID, one.namespacePid, results, WEXITED | WNOHANG | WNOWAIT | WALL, 0);
             if (result < 0) {
-                throw new CaptureFailed("%s: child %d has ended, and cannot be waited for (%s); try again".formatted(one.parent, one.pid, LinuxError.name((int) -result)));
+                throw new CaptureFailed("%s: child %d has ended, and cannot be waited for (%s)".formatted(one.parent, one.pid, LinuxError.name((int) -result)));
             }
             one.parent.memory.read(results, info);
             if (info.get(JAVA_INT, SI_PID) != one.namespacePid) {
-                throw new CaptureFailed("%s: child %d has ended, and cannot be waited for yet; try again".formatted(one.parent, one.pid));
+                throw new CaptureFailed("%s: child %d has ended, and cannot be waited for yet".formatted(one.parent, one.pid));
             }
             int code = info.get(JAVA_INT, SI_CODE);
             int status = info.get(JAVA_INT, SI_STATUS);

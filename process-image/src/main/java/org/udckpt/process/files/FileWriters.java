@@ -1,36 +1,25 @@
 package org.udckpt.process.files;
 
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 import org.udckpt.linux.Files;
-import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.Proc;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject.OpenFile;
+import org.udckpt.process.names.Holders;
+import org.udckpt.process.names.OpenFiles;
 
 /**
  * Whether a process that runs writes to a file that a restart would put back: it would go on writing to what is put aside, or to what is cut off beneath it.
- * Who only reads (tail -f) is left alone. Ordinary users see their own processes only. Processes in other network namespaces count as those of other hosts,
- * of which a restart cannot know either: who restarts a job elsewhere sees to it that they end.
+ * Who only reads (tail -f) is left alone. Ordinary users see their own processes only. Of other hosts a restart cannot know either: who restarts a job
+ * elsewhere sees to it that they end.
  */
 final class FileWriters implements ImageFiles.Visitor {
-    /** A process that was killed lets go of what it had in a moment. */
-    private static final long ENDING_NS = 1_000_000_000L, PAUSE_NS = 20_000_000L;
-    private static final int ACCESS = 3, OWN = (int) ProcessHandle.current().pid();
-
-    private static final String NETWORK = Files.readLink("/proc/self/ns/net");
-
-    private record InUse(String path, String writer) {}
-
     private final Folders folders;
     private final long[] streams;
-    /** By device and inode. */
-    private final Map<String, String> paths = new HashMap<>();
-    private final Set<String> names = new HashSet<>();
+    private final OpenFiles open = new OpenFiles();
+    /** By their paths. */
+    private final Map<String, Files.Stat> files = new LinkedHashMap<>();
 
     private FileWriters(Folders folders, long[] streams) {
         this.folders = folders;
@@ -48,12 +37,20 @@ final class FileWriters implements ImageFiles.Visitor {
         }
         FileWriters writers = new FileWriters(folders, request.streams());
         ImageFiles.visit(image, request, writers);
-        InUse found = writers.find();
-        for (long until = System.nanoTime() + ENDING_NS; found != null && System.nanoTime() < until; found = writers.find()) {
-            LockSupport.parkNanos(PAUSE_NS);
+        writers.files.forEach(writers::refuse);
+    }
+
+    private void refuse(String path, Files.Stat file) {
+        String name = path.substring(path.lastIndexOf('/') + 1);
+        String writer = open.writer(name, file);
+        if (writer != null) {
+            writer = Holders.still(() -> {
+                open.forget();
+                return open.writer(name, file);
+            });
         }
-        if (found != null) {
-            throw new FilesInUse(found.path, found.writer);
+        if (writer != null) {
+            throw new FilesInUse(path, writer);
         }
     }
 
@@ -61,8 +58,7 @@ final class FileWriters implements ImageFiles.Visitor {
         Folders.Place place = folders.existing(path);
         Files.Stat now = place == null ? null : place.stat();
         if (now != null && now.type() == Files.Stat.REGULAR && !isStream(now)) {
-            paths.putIfAbsent(Candidate.key(now), path);
-            names.add(name(path));
+            files.put(path, now);
         }
     }
 
@@ -73,61 +69,6 @@ final class FileWriters implements ImageFiles.Visitor {
             }
         }
         return false;
-    }
-
-    private static String name(String path) {
-        return path.substring(path.lastIndexOf('/') + 1);
-    }
-
-    private InUse find() {
-        if (paths.isEmpty()) {
-            return null;
-        }
-        for (int pid : Proc.numbers("/proc")) {
-            try {
-                String path = pid == OWN || !NETWORK.equals(Files.readLink("/proc/" + pid + "/ns/net")) ? null : written(pid);
-                if (path != null) {
-                    return new InUse(path, "process " + pid + " (" + Proc.text("/proc/" + pid + "/comm").strip() + ")");
-                }
-            } catch (LinuxError gone) {
-                if (gone.errno() != LinuxError.ENOENT && gone.errno() != LinuxError.ESRCH && gone.errno() != LinuxError.EACCES && gone.errno() != LinuxError.EPERM) {
-                    throw gone; // else it has ended, or is another user's
-                }
-            }
-        }
-        return null;
-    }
-
-    private String written(int pid) {
-        for (int fd : Proc.descriptors(pid)) {
-            String through = "/proc/" + pid + "/fd/" + fd;
-            String link = Files.readLink(through);
-            if (link == null || !names.contains(name(link))) {
-                continue; // no file system is asked for other names
-            }
-            Files.Stat open = Files.tryStat(through);
-            String path = open == null ? null : paths.get(Candidate.key(open));
-            if (path != null && (Integer.parseInt(Proc.field(Proc.text("/proc/" + pid + "/fdinfo/" + fd), "flags:"), 8) & ACCESS) != 0) {
-                return path;
-            }
-        }
-        return mapped(pid);
-    }
-
-    /** Shared and writable; its descriptor may be closed. */
-    private String mapped(int pid) {
-        for (String line : Proc.text("/proc/" + pid + "/maps").split("\n")) {
-            int at = line.indexOf('/');
-            int permissions = line.indexOf(' ') + 1;
-            if (at > 0 && line.charAt(permissions + 1) == 'w' && line.charAt(permissions + 3) == 's' && names.contains(name(line.substring(at)))) {
-                Files.Stat file = Files.tryStat("/proc/" + pid + "/root" + line.substring(at));
-                String path = file == null ? null : paths.get(Candidate.key(file));
-                if (path != null) {
-                    return path;
-                }
-            }
-        }
-        return null;
     }
 
     @Override

@@ -19,7 +19,7 @@ public final class Holders {
     private Holders() {}
 
     /** Who it is that goes on to use something; null: nobody, or not any more a moment later. */
-    static String still(Supplier<String> holder) {
+    public static String still(Supplier<String> holder) {
         long until = System.nanoTime() + ENDING_NS;
         String now = holder.get();
         while (now != null && System.nanoTime() < until) {

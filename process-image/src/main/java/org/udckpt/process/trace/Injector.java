@@ -38,7 +38,8 @@ public final class Injector {
 
     /** The call's result; {@code what} names it in the error. */
     public long check(String what, long number, long... arguments) {
-        return LinuxError.check(call(number, arguments), what + " in thread " + tid);
+        long result = call(number, arguments);
+        return result < 0 ? LinuxError.check(result, what + " in thread " + tid) : result;
     }
 
     /** Runs code of the tracer's own, with two arguments, until it traps (int3). It makes no new task. */

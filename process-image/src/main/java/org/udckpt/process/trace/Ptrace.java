@@ -36,20 +36,20 @@ public final class Ptrace {
     }
 
     public static void seize(int tid, int options) {
-        LinuxError.check(request(SEIZE, tid, 0, options), "ptrace seize of thread " + tid);
+        LinuxError.check(request(SEIZE, tid, 0, options), "ptrace seize of thread ", tid);
     }
 
     public static void interrupt(int tid) {
-        LinuxError.check(request(INTERRUPT, tid, 0, 0), "ptrace interrupt of thread " + tid);
+        LinuxError.check(request(INTERRUPT, tid, 0, 0), "ptrace interrupt of thread ", tid);
     }
 
     public static void options(int tid, int options) {
-        LinuxError.check(request(SETOPTIONS, tid, 0, options), "ptrace options of thread " + tid);
+        LinuxError.check(request(SETOPTIONS, tid, 0, options), "ptrace options of thread ", tid);
     }
 
     /** Resumes with {@code how} = CONT, SYSCALL, LISTEN or DETACH, delivering {@code signal} (0: none). */
     public static void resume(int how, int tid, int signal) {
-        LinuxError.check(request(how, tid, 0, signal), "ptrace resume of thread " + tid);
+        LinuxError.check(request(how, tid, 0, signal), "ptrace resume of thread ", tid);
     }
 
     /**
@@ -91,7 +91,7 @@ public final class Ptrace {
     /** Whose event was taken; 0: none. {@link #lastStatus} has it. */
     private static int wait(int tid, int options) {
         long result = Syscall.call(Syscall.WAIT4, tid, Scratch.data().address(), options, 0);
-        return result == -LinuxError.EINTR ? 0 : (int) LinuxError.check(result, "wait for thread " + tid);
+        return result == -LinuxError.EINTR ? 0 : (int) LinuxError.check(result, "wait for thread ", tid);
     }
 
     private static WaitStatus lastStatus() {
@@ -101,13 +101,13 @@ public final class Ptrace {
     /** Of a fork, vfork or clone event: the new thread's id. */
     public static int eventMessage(int tid) {
         MemorySegment data = Scratch.data();
-        LinuxError.check(request(GETEVENTMSG, tid, 0, data.address()), "event of thread " + tid);
+        LinuxError.check(request(GETEVENTMSG, tid, 0, data.address()), "event of thread ", tid);
         return (int) data.get(JAVA_LONG, 0);
     }
 
     public static void registers(int tid, Registers into) {
         MemorySegment data = iovec(Registers.BYTES);
-        LinuxError.check(request(GETREGSET, tid, NT_PRSTATUS, data.address()), "registers of thread " + tid);
+        LinuxError.check(request(GETREGSET, tid, NT_PRSTATUS, data.address()), "registers of thread ", tid);
         MemorySegment.copy(data, JAVA_LONG, PAYLOAD, into.words(), 0, Registers.WORDS);
     }
 
@@ -120,13 +120,13 @@ public final class Ptrace {
     public static void setRegisters(int tid, Registers registers) {
         MemorySegment data = iovec(Registers.BYTES);
         MemorySegment.copy(registers.words(), 0, data, JAVA_LONG, PAYLOAD, Registers.WORDS);
-        LinuxError.check(request(SETREGSET, tid, NT_PRSTATUS, data.address()), "set registers of thread " + tid);
+        LinuxError.check(request(SETREGSET, tid, NT_PRSTATUS, data.address()), "set registers of thread ", tid);
     }
 
     /** The XSAVE area in standard format. */
     public static byte[] xstate(int tid) {
         MemorySegment data = iovec(XSTATE_MAX);
-        LinuxError.check(request(GETREGSET, tid, NT_X86_XSTATE, data.address()), "xstate of thread " + tid);
+        LinuxError.check(request(GETREGSET, tid, NT_X86_XSTATE, data.address()), "xstate of thread ", tid);
         byte[] out = new byte[(int) data.get(JAVA_LONG, 8)];
         MemorySegment.copy(data, JAVA_BYTE, PAYLOAD, out, 0, out.length);
         return out;
@@ -135,20 +135,20 @@ public final class Ptrace {
     public static void setXstate(int tid, byte[] xstate) {
         MemorySegment data = iovec(xstate.length);
         MemorySegment.copy(xstate, 0, data, JAVA_BYTE, PAYLOAD, xstate.length);
-        LinuxError.check(request(SETREGSET, tid, NT_X86_XSTATE, data.address()), "set xstate of thread " + tid);
+        LinuxError.check(request(SETREGSET, tid, NT_X86_XSTATE, data.address()), "set xstate of thread ", tid);
     }
 
     /** Blocked signals, bit (signal - 1). */
     public static long signalMask(int tid) {
         MemorySegment data = Scratch.data();
-        LinuxError.check(request(GETSIGMASK, tid, 8, data.address()), "signal mask of thread " + tid);
+        LinuxError.check(request(GETSIGMASK, tid, 8, data.address()), "signal mask of thread ", tid);
         return data.get(JAVA_LONG, 0);
     }
 
     public static void setSignalMask(int tid, long mask) {
         MemorySegment data = Scratch.data();
         data.set(JAVA_LONG, 0, mask);
-        LinuxError.check(request(SETSIGMASK, tid, 8, data.address()), "set signal mask of thread " + tid);
+        LinuxError.check(request(SETSIGMASK, tid, 8, data.address()), "set signal mask of thread ", tid);
     }
 
     /**
@@ -163,7 +163,7 @@ public final class Ptrace {
             data.set(JAVA_LONG, 0, all.length / 128);
             data.set(JAVA_INT, 8, shared ? 1 : 0);
             data.set(JAVA_INT, 12, most);
-            int count = (int) LinuxError.check(request(PEEKSIGINFO, tid, data.address(), data.address() + PAYLOAD), "pending signals of thread " + tid);
+            int count = (int) LinuxError.check(request(PEEKSIGINFO, tid, data.address(), data.address() + PAYLOAD), "pending signals of thread ", tid);
             int end = all.length;
             all = java.util.Arrays.copyOf(all, end + count * 128);
             MemorySegment.copy(data, JAVA_BYTE, PAYLOAD, all, end, count * 128);
@@ -177,7 +177,7 @@ public final class Ptrace {
     public static long[] rseq(int tid) {
         MemorySegment data = Scratch.data();
         data.asSlice(0, 24).fill((byte) 0);
-        LinuxError.check(request(GET_RSEQ_CONFIGURATION, tid, 24, data.address()), "rseq of thread " + tid);
+        LinuxError.check(request(GET_RSEQ_CONFIGURATION, tid, 24, data.address()), "rseq of thread ", tid);
         return new long[] {data.get(JAVA_LONG, 0), data.get(JAVA_INT, 8), data.get(JAVA_INT, 12) & 0xffffffffL, data.get(JAVA_INT, 16)};
     }
 

@@ -21,10 +21,10 @@ class StatusLinesTest {
 
     @Test
     void shadowStacksAndTagsAreRefused() {
-        assertNull(StatusLines.refusal(STATUS));
-        assertTrue(StatusLines.refusal(STATUS.replaceAll("(?m)^untag_mask:.*$", "") + "untag_mask:\t0x81ffffffffffffff\n").contains("addresses with tags"));
-        assertTrue(StatusLines.refusal(STATUS + "x86_Thread_features:\tshstk wrss \n").contains("shadow stack"));
-        assertNull(StatusLines.refusal(STATUS + "x86_Thread_features:\t\n"));
+        assertNull(refusal(STATUS));
+        assertTrue(refusal(STATUS.replaceAll("(?m)^untag_mask:.*$", "") + "untag_mask:\t0x81ffffffffffffff\n").contains("addresses with tags"));
+        assertTrue(refusal(STATUS + "x86_Thread_features:\tshstk wrss \n").contains("shadow stack"));
+        assertNull(refusal(STATUS + "x86_Thread_features:\t\n"));
     }
 
     @Test
@@ -32,13 +32,25 @@ class StatusLinesTest {
         String[][] bypass = {{"thread vulnerable", "0"}, {"thread mitigated", "4"}, {"thread force mitigated", "8"}, {"vulnerable", "16"}};
         String origin = "Name:\tx\nSpeculation_Store_Bypass:\tthread vulnerable\nSpeculationIndirectBranch:\tconditional enabled\n";
         for (String[] one : bypass) {
-            assertEquals(Integer.parseInt(one[1]), StatusLines.storeBypass(origin.replace("thread vulnerable", one[0]), origin), one[0]);
+            assertEquals(Integer.parseInt(one[1]), storeBypass(origin.replace("thread vulnerable", one[0]), origin), one[0]);
         }
         String[][] branch = {{"conditional enabled", "0"}, {"conditional disabled", "4"}, {"conditional force disabled", "8"}};
         for (String[] one : branch) {
-            assertEquals(Integer.parseInt(one[1]), StatusLines.indirectBranch(origin.replace("conditional enabled", one[0]), origin), one[0]);
+            assertEquals(Integer.parseInt(one[1]), indirectBranch(origin.replace("conditional enabled", one[0]), origin), one[0]);
         }
-        assertEquals(2, StatusLines.storeBypass(origin, origin.replace("thread vulnerable", "thread mitigated")));
-        assertEquals(0, StatusLines.storeBypass("Name:\tx\n", origin), "a kernel that does not say");
+        assertEquals(2, storeBypass(origin, origin.replace("thread vulnerable", "thread mitigated")));
+        assertEquals(0, storeBypass("Name:\tx\n", origin), "a kernel that does not say");
+    }
+
+    private static String refusal(String status) {
+        return StatusLines.refusal(new TaskStatus(status));
+    }
+
+    private static int storeBypass(String status, String origin) {
+        return StatusLines.storeBypass(new TaskStatus(status), new TaskStatus(origin));
+    }
+
+    private static int indirectBranch(String status, String origin) {
+        return StatusLines.indirectBranch(new TaskStatus(status), new TaskStatus(origin));
     }
 }
