@@ -18,7 +18,7 @@ static void change(int n) {
 
 static void check_page(int n, long page) {
   bool own = n && page % CHANGED == n;
-  check_pattern(memory + page * PAGE, PAGE, own ? 1000UL * n + page : page, own ? "memory of its own" : "shared memory");
+  check_pattern(memory + page * PAGE, PAGE, (uint64_t) (own ? 1000L * n + page : page), own ? "memory of its own" : "shared memory");
 }
 
 static void *look(void *argument) {
