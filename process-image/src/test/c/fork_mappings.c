@@ -10,8 +10,8 @@ enum { PAGE = 4096 };
 #define BYTES (4L << 20)
 #define HUGE (2L << 20)
 
-enum { PLAIN, READ_ONLY, ZEROS, ADVISED, FILE_PRIVATE, HEAP, MIDDLE_GONE, GROWN, MANY_PIECES, DROPPED, KINDS };
-static const char *const NAMES[] = {"plain", "read-only", "zeros", "huge pages", "private file", "heap", "unmapped in the middle", "grown", "many pieces", "discarded"};
+enum { PLAIN, READ_ONLY, ZEROS, ADVISED, FILE_PRIVATE, HEAP, MIDDLE_GONE, GROWN, MANY_PIECES, DROPPED, SPLIT, KINDS };
+static const char *const NAMES[] = {"plain", "read-only", "zeros", "huge pages", "private file", "heap", "unmapped in the middle", "grown", "many pieces", "discarded", "small pages that could be huge"};
 static unsigned char *at[KINDS];
 
 static unsigned char *map(int flags, int fd) {
@@ -77,15 +77,17 @@ int main(int argc, char **argv) {
   MUST(!munmap(at[GROWN], BYTES)); /* to where there is room behind it */
   at[GROWN] = mmap(NULL, 4 * BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   MUST(at[GROWN] != MAP_FAILED && !munmap(at[GROWN] + BYTES, 3 * BYTES));
-  at[ADVISED] = mmap(NULL, BYTES + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  at[ADVISED] = mmap(NULL, 2 * BYTES + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   MUST(at[ADVISED] != MAP_FAILED);
   at[ADVISED] += -(uintptr_t) at[ADVISED] & (HUGE - 1);
-  MUST(!madvise(at[ADVISED], BYTES, MADV_HUGEPAGE));
+  at[SPLIT] = at[ADVISED] + BYTES;
+  MUST(!madvise(at[ADVISED], BYTES, MADV_HUGEPAGE) && !madvise(at[SPLIT], BYTES, MADV_NOHUGEPAGE));
   for (int kind = 0; kind < KINDS; kind++)
     for (long page = 0; page < BYTES / PAGE; page++) {
       if (kind == ZEROS) memset(at[kind] + page * PAGE, 0, PAGE);
       else fill_pattern(at[kind] + page * PAGE, PAGE, kind * 10000L + page);
     }
+  MUST(!madvise(at[SPLIT], BYTES, MADV_HUGEPAGE));
   int ready[2];
   char byte;
   MUST(!pipe2(ready, O_CLOEXEC));

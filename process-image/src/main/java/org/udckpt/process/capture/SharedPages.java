@@ -11,7 +11,7 @@ import org.udckpt.process.model.SharedRange;
 /**
  * Finds the private memory that the processes of a tree have in common, as fork(2) leaves it: the same pages at the same addresses. The bytes of the snapshots are
  * compared, while the job runs; so it needs no rights, and no page that was moved meanwhile is taken for another one. Where the numbers of the pages' frames can be
- * seen, pages in different frames are not looked at: a tree that shares nothing costs root no reading.
+ * seen, pages in different frames are not looked at: what is not shared costs root no reading.
  */
 final class SharedPages implements AutoCloseable {
     private static final int PAGE = 4096;
@@ -47,13 +47,16 @@ final class SharedPages implements AutoCloseable {
      * @param tree snapshots of its processes, which stand still; their pages have been scanned
      */
     static void find(List<Snapshot> tree) {
-        if (tree.size() < 2) {
-            return;
+        if (tree.size() > 1) {
+            ForkFamily.of(tree).stream().filter(family -> family.size() > 1).forEach(SharedPages::compare);
         }
-        try (SharedPages pages = new SharedPages(tree)) {
-            Overlaps.of(tree.stream().map(Snapshot::forkedExtents).toList(), pages::compare);
-            for (int i = 0; i < tree.size(); i++) {
-                tree.get(i).shared(pages.found.get(i));
+    }
+
+    private static void compare(List<Snapshot> family) {
+        try (SharedPages pages = new SharedPages(family)) {
+            Overlaps.of(family.stream().map(Snapshot::forkedExtents).toList(), pages::compare);
+            for (int i = 0; i < family.size(); i++) {
+                family.get(i).shared(pages.found.get(i));
             }
         }
     }

@@ -3,8 +3,10 @@ package org.udckpt.process.inherit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.udckpt.process.model.Overlaps;
 import org.udckpt.process.model.Region;
 import org.udckpt.process.model.StoredRange;
@@ -16,8 +18,34 @@ final class CommonContents {
     private final List<Span> spans = new ArrayList<>();
 
     CommonContents(List<Integer> tree, Map<Integer, List<Region>> regions, Map<Integer, List<StoredRange>> stored) {
-        List<List<Content>> contents = tree.stream().map(pid -> contents(pid, regions.getOrDefault(pid, List.of()), stored.getOrDefault(pid, List.of()))).toList();
         tree.forEach(pid -> common.put(pid, new ContentMap()));
+        Set<Object> blocks = ofSeveral(stored);
+        if (!blocks.isEmpty()) {
+            blocks.add(StoredRange.ZEROS);
+            find(tree.stream().map(pid -> contents(pid, regions.getOrDefault(pid, List.of()),
+                    stored.getOrDefault(pid, List.of()).stream().filter(range -> blocks.contains(range.block())).toList())).toList(), tree);
+            tree.forEach(pid -> addSpans(regions.getOrDefault(pid, List.of()), common.get(pid)));
+            join();
+        }
+    }
+
+    /** The blocks that several processes have parts of: none, as a rule. */
+    private static Set<Object> ofSeveral(Map<Integer, List<StoredRange>> stored) {
+        Map<Object, Integer> first = new HashMap<>();
+        Set<Object> several = new HashSet<>();
+        stored.forEach((pid, ranges) -> {
+            for (StoredRange range : ranges) {
+                Integer other = first.putIfAbsent(range.block(), pid);
+                if (other != null && !other.equals(pid)) {
+                    several.add(range.block());
+                }
+            }
+        });
+        several.remove(StoredRange.ZEROS);
+        return several;
+    }
+
+    private void find(List<List<Content>> contents, List<Integer> tree) {
         int[] at = new int[tree.size()];
         Overlaps.of(contents.stream().map(ContentMap::ranges).toList(), (start, end, members) -> {
             Content[] here = new Content[members.length];
@@ -37,13 +65,12 @@ final class CommonContents {
                 }
             }
         });
-        tree.forEach(pid -> addSpans(regions.getOrDefault(pid, List.of()), common.get(pid)));
-        join();
     }
 
     /** Of what of this process can be inherited. */
     private static List<Content> contents(int pid, List<Region> regions, List<StoredRange> stored) {
         List<Region> sorted = regions.stream().sorted(Comparator.comparingLong(Region::start)).toList();
+        List<MappingKind> kinds = java.util.Arrays.asList(sorted.stream().map(MappingKind::of).toArray(MappingKind[]::new));
         List<Content> contents = new ArrayList<>();
         int next = 0;
         for (StoredRange range : stored) {
@@ -51,7 +78,7 @@ final class CommonContents {
                 next++;
             }
             for (int i = next; i < sorted.size() && sorted.get(i).start() < range.end(); i++) {
-                MappingKind kind = MappingKind.of(sorted.get(i));
+                MappingKind kind = kinds.get(i);
                 if (kind != null) {
                     contents.add(new Content(Math.max(range.start(), sorted.get(i).start()), Math.min(range.end(), sorted.get(i).end()), pid, range.block(),
                             range.offset() - range.start(), kind));
