@@ -74,14 +74,14 @@ int main(int argc, char **argv) {
   MUST((fd = open_scratch("mapped", O_RDONLY | O_CLOEXEC)) >= 0);
   for (int kind = 0; kind < KINDS; kind++) at[kind] = kind == HEAP ? sbrk(BYTES) : map(kind == FILE_PRIVATE ? 0 : MAP_ANONYMOUS, kind == FILE_PRIVATE ? fd : -1);
   close(fd);
-  MUST(!munmap(at[GROWN], BYTES)); /* to where there is room behind it */
-  at[GROWN] = mmap(NULL, 4 * BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  MUST(at[GROWN] != MAP_FAILED && !munmap(at[GROWN] + BYTES, 3 * BYTES));
   at[ADVISED] = mmap(NULL, 2 * BYTES + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   MUST(at[ADVISED] != MAP_FAILED);
   at[ADVISED] += -(uintptr_t) at[ADVISED] & (HUGE - 1);
   at[SPLIT] = at[ADVISED] + BYTES;
   MUST(!madvise(at[ADVISED], BYTES, MADV_HUGEPAGE) && !madvise(at[SPLIT], BYTES, MADV_NOHUGEPAGE));
+  MUST(!munmap(at[GROWN], BYTES)); /* to where there is room behind it, which nothing is mapped in any more */
+  at[GROWN] = mmap(NULL, 4 * BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  MUST(at[GROWN] != MAP_FAILED && !munmap(at[GROWN] + BYTES, 3 * BYTES));
   for (int kind = 0; kind < KINDS; kind++)
     for (long page = 0; page < BYTES / PAGE; page++) {
       if (kind == ZEROS) memset(at[kind] + page * PAGE, 0, PAGE);
