@@ -37,6 +37,7 @@ public final class NodeWriter implements Closeable {
     private final List<Manifest.FileEntry> files = new ArrayList<>();
     private final Set<String> tables = new HashSet<>(Set.of(ImageNames.CHUNKS, ImageNames.BLOCKS, LATENCY));
     private final Set<Integer> processes = new HashSet<>();
+    private final SharedMemory shared = new SharedMemory();
     private final List<StripeFile> stripes = new ArrayList<>();
     private final WriteOutcome outcome = new WriteOutcome();
     /** For what is read, and for what writes itself; each made with its own stripe files when the first source needs it. */
@@ -95,6 +96,18 @@ public final class NodeWriter implements Closeable {
             broken = e; // as a table that failed
             throw e;
         }
+    }
+
+    /**
+     * Memory of a process that is not written, for it holds the same bytes as another one's.
+     *
+     * @param process whose {@link #memory} has none of these ranges
+     * @param with    a process whose {@link #memory} has all of them
+     * @param ranges  in any order, not overlapping
+     */
+    public synchronized void share(int process, int with, List<Range> ranges) {
+        checkOpen();
+        shared.add(process, with, ranges);
     }
 
     private CompletableFuture<MemoryResult> submit(int process, List<Range> ranges, PageSource source) throws IOException {
@@ -189,7 +202,7 @@ public final class NodeWriter implements Closeable {
             }
             nanos = System.nanoTime() - begin;
             List<StripeLog> logs = stripes.stream().map(StripeFile::log).toList();
-            chunks = StripeLog.chunks(logs);
+            chunks = shared.with(StripeLog.chunks(logs));
             files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.CHUNKS), Chunk.class, chunks.stream().map(HashedChunk::chunk).toList()));
             files.add(target.table(ImageNames.nodeTable(node.index(), ImageNames.BLOCKS), Block.class, StripeLog.blocks(logs)));
             files.add(target.table(ImageNames.nodeTable(node.index(), LATENCY), WriteLatency.class, stripes.stream().map(StripeFile::latency).toList()));

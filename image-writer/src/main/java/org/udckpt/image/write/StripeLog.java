@@ -51,6 +51,11 @@ final class StripeLog {
             }
             before += log.blocks.size();
         }
+        return sorted(all);
+    }
+
+    /** By process and address, those that go on in memory and in their block joined. */
+    static List<HashedChunk> sorted(List<HashedChunk> all) {
         all.sort(Comparator.comparingInt((HashedChunk one) -> one.chunk().process()).thenComparingLong(one -> one.chunk().address()));
         return joined(all);
     }

@@ -10,6 +10,7 @@ import org.udckpt.image.write.MemoryResult;
 import org.udckpt.image.write.WriteMeter;
 import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.store.ImageProcesses;
+import org.udckpt.process.model.AddressRanges;
 import org.udckpt.process.model.MemorySource;
 
 /** A write that is under way, as others may look at it: the image writer counts bytes, and here ranks are counted. */
@@ -28,10 +29,7 @@ final class LiveWrite {
         long sum = 0;
         for (MemorySource source : sources) {
             rankOf(source).ifPresent(AtomicInteger::incrementAndGet);
-            long[] extents = source.extents();
-            for (int i = 0; i < extents.length; i += 2) {
-                sum += extents[i + 1] - extents[i];
-            }
+            sum += AddressRanges.bytes(source.own());
         }
         bytes = sum;
     }

@@ -17,6 +17,7 @@ import org.udckpt.process.capture.PhaseTimes;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.SelfWriting;
+import org.udckpt.process.model.SharedRange;
 
 /**
  * One node's share of a checkpoint on its way into an image: its processes' memory, and the tables about them.
@@ -51,10 +52,15 @@ final class NodeImage {
         node.expect((int) capture.sources().stream().filter(SelfWriting.class::isInstance).count());
         Map<Long, String> paths = paths(capture.image().files());
         List<MemoryRow> rows = new ArrayList<>();
+        Map<Long, Integer> numbers = new HashMap<>(); // of processes, which come first
         for (MemorySource source : capture.sources()) {
             int number = !source.process() && paths.containsKey(source.id()) ? files.of(paths.get(source.id())) : rows.size() + 1;
             rows.add(new MemoryRow(number, source.process(), source.id()));
-            live.follow(source, node.memory(number, ranges(source.extents()), PageSources.of(source)));
+            live.follow(source, node.memory(number, ranges(source.own()), PageSources.of(source)));
+            if (source.process()) {
+                numbers.put(source.id(), number);
+            }
+            share(node, number, source, numbers);
         }
         ImageTables.write(node, capture.image(), rows);
         ImageTables.writeRanks(node, ranks);
@@ -82,6 +88,13 @@ final class NodeImage {
             }
         }
         return paths;
+    }
+
+    /** What only has to name another process's bytes ({@link SharedRange}) is not written. */
+    private static void share(NodeWriter node, int number, MemorySource source, Map<Long, Integer> numbers) {
+        for (SharedRange range : source.shared()) {
+            node.share(number, numbers.get(range.with()), List.of(new Range(range.start(), range.end() - range.start())));
+        }
     }
 
     private static List<Range> ranges(long[] extents) {

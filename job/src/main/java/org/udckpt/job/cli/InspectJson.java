@@ -157,7 +157,7 @@ final class InspectJson {
         process.node().processes().rank(process.state()).ifPresent(rank -> node.put("rank", rank));
         node.put("node", process.node().index()).put("host", process.node().host());
         node.put("pid", process.state().pid()).put("parent", process.state().parentPid()).put("name", process.state().name());
-        node.put("executable", process.state().executable()).put("directory", process.state().workingDirectory()).put("stored_bytes", process.stored());
+        node.put("executable", process.state().executable()).put("directory", process.state().workingDirectory()).put("stored_bytes", process.stored()).put("common_bytes", process.common());
         kinds(node.putArray("memory"), KindTotal.of(process.regions()));
         ObjectNode kinds = node.putObject("descriptor_kinds");
         process.descriptorKinds().forEach(kinds::put);
@@ -178,7 +178,7 @@ final class InspectJson {
     private static void region(ObjectNode node, RegionView view) {
         node.put("start", "0x%x".formatted(view.region().start())).put("end", "0x%x".formatted(view.region().end())).put("permissions", view.region().permissions());
         node.put("kind", view.kind().word()).put("path", view.region().path()).put("offset", view.region().fileOffset());
-        node.put("bytes", view.region().size()).put("stored_bytes", view.stored());
+        node.put("bytes", view.region().size()).put("stored_bytes", view.stored()).put("common_bytes", view.common());
         if (view.region().backing() != 0) {
             node.put("shared_memory", view.region().backing());
         }

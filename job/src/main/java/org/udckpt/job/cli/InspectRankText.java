@@ -34,7 +34,7 @@ final class InspectRankText {
     private static void process(ProcessView process) {
         String parent = process.state().parentPid() == 0 ? "" : process.state().parentPid() == ProcessState.ADOPTED ? ", parent has ended" : ", child of " + process.state().parentPid();
         System.out.printf("process %d (%s)%s: %s%n", process.state().pid(), PrintableStream.line(process.state().name()), parent, PrintableStream.line(process.state().executable()));
-        System.out.printf("    in %s, %s stored%n", process.state().workingDirectory(), Durations.bytes(process.stored()));
+        System.out.printf("    in %s, %s%n", process.state().workingDirectory(), InspectText.stored(process));
         process.threads().forEach(thread -> {
             Registers registers = Registers.of(thread.registers());
             System.out.printf("    thread %-8d %-16s at 0x%x%s%n", thread.tid(), thread.name(), registers.get(Registers.RIP),

@@ -122,12 +122,16 @@ final class InspectText {
     }
 
     private static void process(ProcessView process) {
-        System.out.printf("    process %d (%s): %d threads, %s stored; %s%n", process.state().pid(), PrintableStream.line(process.state().name()), process.threads().size(),
-                Durations.bytes(process.stored()), counts(process.descriptorKinds()));
+        System.out.printf("    process %d (%s): %d threads, %s; %s%n", process.state().pid(), PrintableStream.line(process.state().name()), process.threads().size(),
+                stored(process), counts(process.descriptorKinds()));
         for (RegionView region : process.largest(LARGEST)) {
             System.out.println("        %12s of %-12s %-9s 0x%x %s".formatted(Durations.bytes(region.stored()), Durations.bytes(region.region().size()), region.kind().word(),
                     region.region().start(), region.region().path()).stripTrailing());
         }
+    }
+
+    static String stored(ProcessView process) {
+        return Durations.bytes(process.stored()) + " stored" + (process.common() == 0 ? "" : " (" + Durations.bytes(process.common()) + " in common with other processes)");
     }
 
     static void endpoints(List<Endpoint> endpoints) {

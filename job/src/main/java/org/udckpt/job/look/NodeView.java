@@ -30,12 +30,14 @@ public record NodeView(OpenNode node, KernelObjects objects, List<ProcessView> p
         Map<Integer, List<ThreadState>> threads = node.image().threads().stream().collect(Collectors.groupingBy(ThreadState::pid));
         Map<Integer, List<Region>> regions = node.image().regions().stream().collect(Collectors.groupingBy(Region::pid));
         Map<Integer, List<Descriptor>> descriptors = node.image().descriptors().stream().collect(Collectors.groupingBy(Descriptor::pid));
+        CommonMemory common = new CommonMemory(node);
         List<ProcessView> processes = new ArrayList<>();
         for (ProcessState process : node.image().processes()) {
             int pid = process.pid();
             Extents stored = new Extents(node.memory(pid));
             List<RegionView> views = regions.getOrDefault(pid, List.of()).stream()
-                    .map(region -> new RegionView(region, RegionKind.of(region), stored.bytes(region.start(), region.end()))).toList();
+                    .map(region -> new RegionView(region, RegionKind.of(region), stored.bytes(region.start(), region.end()),
+                            common.bytes(pid, region.start(), region.end()))).toList();
             processes.add(new ProcessView(node, process, threads.getOrDefault(pid, List.of()), views, descriptors.getOrDefault(pid, List.of()), objects));
         }
         return new NodeView(node, objects, processes, reader.tableIfThere(PHASES, PhaseTime.class), reader.tableIfThere("rank-phases", PhaseTimes.class));

@@ -20,6 +20,11 @@ public record ProcessView(OpenNode node, ProcessState state, List<ThreadState> t
         return regions.stream().mapToLong(RegionView::stored).sum();
     }
 
+    /** Bytes that other processes have in common with it: they are in the image once. */
+    public long common() {
+        return regions.stream().mapToLong(RegionView::common).sum();
+    }
+
     /** The mappings of which the image holds most. */
     public List<RegionView> largest(int count) {
         return regions.stream().filter(view -> view.stored() > 0).sorted(Comparator.comparingLong(RegionView::stored).reversed()).limit(count).toList();

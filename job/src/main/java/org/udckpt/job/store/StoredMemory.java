@@ -6,9 +6,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.udckpt.image.block.Chunk;
 import org.udckpt.image.read.MemoryReader;
 import org.udckpt.image.read.NodeReader;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.StoredRange;
 
 /** Memory as a node of an image holds it, for the restorer; a read that finds a damaged chunk throws UncheckedIOException. */
 public final class StoredMemory implements MemorySource {
@@ -36,6 +38,9 @@ public final class StoredMemory implements MemorySource {
         return sources;
     }
 
+    /** The block of a chunk, among those of all nodes of a job. */
+    private record BlockPlace(int node, long checkpoint, int block) {}
+
     private MemoryReader open() {
         try {
             return node.memory(row.number());
@@ -62,6 +67,18 @@ public final class StoredMemory implements MemorySource {
     @Override
     public long[] pieces() {
         return pieces.clone();
+    }
+
+    @Override
+    public List<StoredRange> stored() {
+        return open().chunks().stream().map(this::stored).toList();
+    }
+
+    private StoredRange stored(Chunk chunk) {
+        return switch (chunk.kind()) {
+            case ZERO -> StoredRange.zeros(chunk.address(), chunk.end());
+            case DATA -> new StoredRange(chunk.address(), chunk.end(), new BlockPlace(node.index(), chunk.checkpoint(), chunk.block()), chunk.within());
+        };
     }
 
     @Override

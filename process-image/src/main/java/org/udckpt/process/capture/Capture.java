@@ -442,9 +442,9 @@ public final class Capture implements AutoCloseable {
     private List<MemorySource> findSources() {
         List<MemorySource> sources = new ArrayList<>();
         for (RankCapture rank : ranks) {
-            for (TracedProcess process : rank.processes()) {
-                sources.add(process.snapshot);
-            }
+            List<Snapshot> tree = rank.processes().stream().map(process -> process.snapshot).toList();
+            SharedPages.find(tree);
+            sources.addAll(tree);
         }
         for (ContentCopy copy : copies) {
             if (!copy.empty()) {

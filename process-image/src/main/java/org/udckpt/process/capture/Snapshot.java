@@ -10,6 +10,7 @@ import org.udckpt.linux.ProcessMemory;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.AppendOrder;
 import org.udckpt.process.model.SelfWriting;
+import org.udckpt.process.model.SharedRange;
 import org.udckpt.process.trace.Ptrace;
 import org.udckpt.process.trace.TracerThread;
 import org.udckpt.process.trace.WaitStatus;
@@ -24,7 +25,9 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     private final ProcessMemory memory;
     private final ContentCopy unforked;
     private long[] extents;
+    private long[] forked;
     private long[] guards;
+    private List<SharedRange> shared = List.of();
     private TracedProcess process;
     private List<SnapshotWriter> writers;
     private boolean direct;
@@ -66,7 +69,8 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
                     scan.addWhole(mapping.start(), mapping.end());
                 }
             }
-            extents = merge(scan.ranges(), unforked.extents());
+            forked = scan.ranges();
+            extents = merge(forked, unforked.extents());
             guards = scan.guards();
         }
     }
@@ -74,6 +78,11 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     /** {start, end} pairs of the guard pages, after {@link #scan}. */
     long[] guards() {
         return guards;
+    }
+
+    /** {@link #extents} without what the fork did not copy. */
+    long[] forkedExtents() {
+        return forked;
     }
 
     private static long[] merge(long[] a, long[] b) {
@@ -103,6 +112,16 @@ public final class Snapshot implements SelfWriting, AutoCloseable {
     @Override
     public long[] extents() {
         return Arrays.copyOf(extents, extents.length);
+    }
+
+    /** {@link SharedPages} has found it. */
+    void shared(List<SharedRange> found) {
+        shared = List.copyOf(found);
+    }
+
+    @Override
+    public List<SharedRange> shared() {
+        return shared;
     }
 
     @Override

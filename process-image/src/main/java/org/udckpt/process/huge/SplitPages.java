@@ -20,10 +20,15 @@ final class SplitPages {
     private static final int ARGUMENT = 96, RANGE = 24;
     private static final int RANGES = 512; // as many as the kernel collects at a time
 
+    /** Of an entry of /proc/PID/pagemap: mapped by this process alone (Documentation/admin-guide/mm/pagemap.rst). */
+    private static final long ENTRY_EXCLUSIVE = 1L << 56, ENTRY_PRESENT = 1L << 63;
+    private static final int PAGE = 4096;
+
     private SplitPages() {}
 
     /**
-     * Addresses of {@link #HUGE} bytes, aligned, all of whose pages are there, private, and not huge. Empty without PAGEMAP_SCAN.
+     * Addresses of {@link #HUGE} bytes, aligned, all of whose pages are there, private, shared with no other process by a fork (joining would copy them), and not
+     * huge. Empty without PAGEMAP_SCAN.
      *
      * @throws LinuxError when the process is gone
      */
@@ -36,6 +41,7 @@ final class SplitPages {
             for (long[] mapping : eligible(Proc.text("/proc/" + pid + "/smaps"))) {
                 scan(fd, mapping[0], mapping[1], argument, ranges, blocks);
             }
+            blocks.removeIf(block -> !exclusive(fd, block, ranges));
         } finally {
             Files.close(fd);
         }
@@ -89,6 +95,18 @@ final class SplitPages {
         argument.set(JAVA_LONG, 88, PRESENT);                               // return_mask: the same for all, so that ranges join
         long n = Syscall.call(Syscall.IOCTL, fd, PAGEMAP_SCAN, argument.address());
         return n == -LinuxError.ENOTTY || n == -LinuxError.EINVAL ? -1 : LinuxError.check(n, "PAGEMAP_SCAN");
+    }
+
+    private static boolean exclusive(int fd, long block, MemorySegment buffer) {
+        long pages = HUGE / PAGE;
+        long n = LinuxError.check(Syscall.call(Syscall.PREAD64, fd, buffer.address(), pages * Long.BYTES, block / PAGE * Long.BYTES), "pagemap");
+        for (long i = 0; i < n / Long.BYTES; i++) {
+            long entry = buffer.getAtIndex(JAVA_LONG, i);
+            if ((entry & ENTRY_PRESENT) != 0 && (entry & ENTRY_EXCLUSIVE) == 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static void addBlocks(long start, long end, List<Long> blocks) {

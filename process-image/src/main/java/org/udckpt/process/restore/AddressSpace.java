@@ -5,10 +5,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.MappingFlags;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.inherit.Inherited;
+import org.udckpt.process.model.AddressRanges;
 import org.udckpt.process.model.GuardPages;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemoryKind;
@@ -26,7 +29,8 @@ final class AddressSpace {
     /** What /proc/PID/maps calls private memory of MAP_HUGETLB. */
     static final String HUGE_PAGES = "/anon_hugepage";
     /** smaps' VmFlags and the madvise(2) that sets them. */
-    private static final Map<String, Integer> ADVICE = Map.of("hg", 14, "nh", 15, "dc", 10, "wf", 18, "dd", 16, "mg", 12, "sr", 2, "rr", 1);
+    static final Map<String, Integer> ADVICE = Map.of("hg", 14, "nh", 15, "dc", 10, "wf", 18, "dd", 16, "mg", 12, "sr", 2, "rr", 1);
+    private static final int MADV_DONTNEED = 4;
     private static final int MADV_GUARD_INSTALL = 102; // Linux 6.13
     private static final int MSEAL = 462;
 
@@ -39,12 +43,14 @@ final class AddressSpace {
     private final Map<Long, KernelObject.SharedMemory> shared;
     private final VerifiedFiles verified;
     private final NamedFiles files;
+    private final Inherited inherited;
     private final Map<String, Long> open = new HashMap<>();
     /** Of the program, until {@link #describe}; -1: it is to be opened by its name. */
     private long program = -1;
 
     AddressSpace(Puppet puppet, ProcessState process, List<Region> regions, List<GuardPages> guards, Handles handles,
-            Map<Long, KernelObject.SharedMemory> shared, VerifiedFiles verified, NamedFiles files) {
+            Map<Long, KernelObject.SharedMemory> shared, VerifiedFiles verified, NamedFiles files, Inherited inherited) {
+        this.inherited = inherited;
         this.files = files;
         this.puppet = puppet;
         this.process = process;
@@ -59,27 +65,43 @@ final class AddressSpace {
     /** Unmaps the stub's program and moves the kernel's own mappings to where the job's were, or out of their way. */
     void clear(MemorySource contents, List<ThreadState> threads) {
         List<Region> stub = StubLayout.of(puppet.hostPid()).regions();
+        unmapOthers(puppet, stub, inherited.regions().stream().flatMapToLong(region -> LongStream.of(region.start(), region.end())).sorted().toArray());
+        kernel.place(stub.stream().filter(StubLayout::movable).toList());
+        kernel.prepare(contents, threads);
+    }
+
+    /** @param kept {start, end} pairs of what the process needs of it */
+    static void unmapOthers(Puppet puppet, List<Region> all, long[] kept) {
         Batch batch = new Batch(puppet);
-        for (Region region : stub) {
+        for (Region region : all) {
             if (!region.kernelOwned() && !puppet.ownMapping(region.start())) {
-                batch.add(() -> "unmap the stub", Syscall.MUNMAP, region.start(), region.size());
+                long[] ranges = AddressRanges.without(new long[] {region.start(), region.end()}, kept);
+                for (int i = 0; i < ranges.length; i += 2) {
+                    if (batch.full(1, 0)) {
+                        batch.run();
+                    }
+                    batch.add(() -> "unmap the stub", Syscall.MUNMAP, ranges[i], ranges[i + 1] - ranges[i]);
+                }
             }
         }
         batch.run();
-        kernel.place(stub.stream().filter(StubLayout::movable).toList());
-        kernel.prepare(contents, threads);
     }
 
     /** Maps every region, and reserves the library's own ranges until it maps them itself. */
     void map() {
         openFiles();
+        dropInherited();
         Batch batch = new Batch(puppet);
         for (Region region : regions) {
             if (batch.full(1 + ADVICE.size() + 1, 0)) {
                 batch.run();
             }
             if (!region.kernelOwned()) {
-                map(region, batch);
+                if (inherited.has(region)) {
+                    batch.add(named(region), Syscall.MPROTECT, region.start(), region.size(), protection(region));
+                } else {
+                    map(region, batch);
+                }
                 guard(region, batch);
                 advise(region, batch); // memory that is locked takes no guards any more
             }
@@ -97,6 +119,19 @@ final class AddressSpace {
             int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
             puppet.call("reserve the library's range 0x%x".formatted(owned[i]), Syscall.MMAP, owned[i], owned[i + 1] - owned[i], 0, flags, -1, 0);
         }
+    }
+
+    /** What came with the fork, and is another process's only. */
+    private void dropInherited() {
+        Batch batch = new Batch(puppet);
+        long[] ranges = inherited.dropped();
+        for (int i = 0; i < ranges.length; i += 2) {
+            if (batch.full(1, 0)) {
+                batch.run();
+            }
+            batch.add(() -> "give up inherited memory", Syscall.MADVISE, ranges[i], ranges[i + 1] - ranges[i], MADV_DONTNEED);
+        }
+        batch.run();
     }
 
     /** What was verified is handed over, so that it is this and nothing else; the rest is found by its name. */

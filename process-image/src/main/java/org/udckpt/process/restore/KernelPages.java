@@ -41,21 +41,30 @@ final class KernelPages {
         Region vdso = StubLayout.vdso(own).orElseThrow();
         running = puppet.read(vdso.start(), (int) vdso.size());
         foreign = !BuildId.of(running).equals(process.vdsoBuild()) || then.size() != own.size() || own.stream().anyMatch(region -> counterpart(region) == null);
-        long park = puppet.scratch() + Hole.BYTES / 2;
+        long park = parking(puppet);
         parked = park;
         parkedBytes = own.getLast().end() - own.getFirst().start();
-        for (Region region : own) {
-            move(region, region.start(), park + (region.start() - own.getFirst().start()));
-        }
+        park(puppet, own);
         runningAt = park + (vdso.start() - own.getFirst().start());
         if (!foreign) {
             for (Region region : own) {
-                move(region, park + (region.start() - own.getFirst().start()), counterpart(region).start());
+                move(puppet, region, park + (region.start() - own.getFirst().start()), counterpart(region).start());
             }
         }
     }
 
-    private void move(Region region, long from, long to) {
+    /** Moves them to where nothing of the job is; again, it does nothing. */
+    static void park(Puppet puppet, List<Region> own) {
+        for (Region region : own) {
+            move(puppet, region, region.start(), parking(puppet) + (region.start() - own.getFirst().start()));
+        }
+    }
+
+    private static long parking(Puppet puppet) {
+        return puppet.scratch() + Hole.BYTES / 2;
+    }
+
+    private static void move(Puppet puppet, Region region, long from, long to) {
         if (from == to) {
             return;
         }

@@ -57,7 +57,7 @@ final class LazyProcesses implements AutoCloseable {
             memory = new LazyMemory(connect(puppet));
         }
         memory.add(puppet.hostPid(), context(puppet), plan, contents);
-        return new ProcessContents(contents, plan.regions());
+        return ProcessContents.without(contents, plan.regions());
     }
 
     /** This process's end of a socket of pid 1's. */

@@ -1,53 +1,45 @@
 package org.udckpt.process.restore;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
+import org.udckpt.process.model.AddressRanges;
 import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.Region;
 
-/** A process's private memory in the image, without some of its mappings. */
+/** A part of a process's private memory in the image. */
 final class ProcessContents implements MemorySource {
     private final MemorySource image;
-    private final List<Region> left;
+    private final UnaryOperator<long[]> part;
     private final long[] extents;
 
-    /** @param left out */
-    ProcessContents(MemorySource image, List<Region> left) {
+    private ProcessContents(MemorySource image, UnaryOperator<long[]> part) {
         this.image = image;
-        this.left = left;
-        this.extents = rest(image.extents());
+        this.part = part;
+        this.extents = part.apply(image.extents());
     }
 
-    private long[] rest(long[] ranges) {
-        for (Region region : left) {
-            ranges = without(ranges, region);
-        }
-        return ranges;
+    /** @param left out */
+    static ProcessContents without(MemorySource image, List<Region> left) {
+        long[] ranges = left.stream().sorted(Comparator.comparingLong(Region::start)).flatMapToLong(region -> LongStream.of(region.start(), region.end())).toArray();
+        return without(image, ranges);
+    }
+
+    /** @param left out: {start, end} pairs */
+    static ProcessContents without(MemorySource image, long[] left) {
+        return new ProcessContents(image, ranges -> AddressRanges.without(ranges, left));
+    }
+
+    /** @param only {start, end} pairs */
+    static ProcessContents only(MemorySource image, long[] only) {
+        return new ProcessContents(image, ranges -> AddressRanges.both(ranges, only));
     }
 
     /** Without what the image holds of the kernel's own pages (the vDSO's code), and what images of older versions hold of memory that begins empty. */
     static ProcessContents own(MemorySource image, List<Region> regions) {
-        return new ProcessContents(image, regions.stream().filter(region -> region.kernelOwned() || region.droppable()).toList());
-    }
-
-    private static long[] without(long[] extents, Region region) {
-        long[] left = new long[extents.length + 2];
-        int count = 0;
-        for (int i = 0; i < extents.length; i += 2) {
-            count = append(left, count, extents[i], Math.min(extents[i + 1], region.start()));
-            count = append(left, count, Math.max(extents[i], region.end()), extents[i + 1]);
-        }
-        return Arrays.copyOf(left, count);
-    }
-
-    private static int append(long[] to, int count, long start, long end) {
-        if (start >= end) {
-            return count;
-        }
-        to[count] = start;
-        to[count + 1] = end;
-        return count + 2;
+        return without(image, regions.stream().filter(region -> region.kernelOwned() || region.droppable()).toList());
     }
 
     @Override
@@ -67,7 +59,7 @@ final class ProcessContents implements MemorySource {
 
     @Override
     public long[] pieces() {
-        return rest(image.pieces());
+        return part.apply(image.pieces());
     }
 
     @Override

@@ -33,6 +33,7 @@ final class ProcessTree {
     private final Owners owners;
     private final TerminalObjects terminals;
     private final Handles handles;
+    private final InheritedMemory inherited;
     /** Where the launcher's standard streams are in all processes. */
     private long[] streams;
     private long hole;
@@ -42,7 +43,8 @@ final class ProcessTree {
     private final Map<Integer, Puppet> made = new HashMap<>();
     private final Set<Integer> taken = new HashSet<>();
 
-    ProcessTree(JobImage image, RestoreTarget target, Owners owners, TerminalObjects terminals, Handles handles) {
+    ProcessTree(JobImage image, RestoreTarget target, Owners owners, TerminalObjects terminals, Handles handles, InheritedMemory inherited) {
+        this.inherited = inherited;
         this.image = image;
         this.target = target;
         this.owners = owners;
@@ -51,7 +53,7 @@ final class ProcessTree {
         this.states = image.processes().stream().collect(Collectors.toMap(ProcessState::pid, process -> process));
     }
 
-    private static List<TreeStep> plan(JobImage image, Owners owners) {
+    static List<TreeStep> plan(JobImage image, Owners owners) {
         Stream<TreeMember> living = image.processes().stream().map(one -> new TreeMember(one.pid(), one.parentPid(), one.session(), one.processGroup()));
         Stream<TreeMember> ended = image.zombies().stream().map(one -> new TreeMember(one.pid(), one.parentPid(), one.session(), one.processGroup()));
         try {
@@ -105,6 +107,7 @@ final class ProcessTree {
             case TreeStep.Root root -> made.put(root.pid(), seize(root.pid()));
             case TreeStep.Fork fork -> {
                 Puppet maker = made.get(fork.maker());
+                inherited.stage(maker, fork.pid());
                 made.put(fork.pid(), states.containsKey(fork.pid()) ? maker.fork(owners.of(fork.pid())) : maker.helper(number(fork.pid())));
             }
             case TreeStep.NewSession session -> {

@@ -94,7 +94,7 @@ final class Puppet implements AutoCloseable {
         }
     }
 
-    /** Forks this puppet: the child is a puppet too, with that pid. Only before the address space is built. */
+    /** Forks this puppet: the child is a puppet too, with that pid. Only before the address space is built: its memory is what this one has been given to pass on. */
     Puppet fork(Owner child) {
         int host = clone("fork process " + child.pid(), 17 /* SIGCHLD */, 0, child.pid(), 0);
         return new Puppet(child, host, base, instruction(), scratch);

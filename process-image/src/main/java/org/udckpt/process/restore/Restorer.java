@@ -52,6 +52,7 @@ public final class Restorer {
     private final Map<Integer, List<Region>> regions;
     private final Map<Integer, List<PosixTimer>> timers;
     private final Handles handles;
+    private final InheritedMemory inherited;
     private final LazyProcesses lazy;
     private final NamedFiles names;
     private final VerifiedFiles verified;
@@ -67,8 +68,11 @@ public final class Restorer {
         this.regions = image.regions().stream().collect(Collectors.groupingBy(Region::pid));
         this.timers = image.timers().stream().collect(Collectors.groupingBy(PosixTimer::pid));
         this.handles = new Handles(image);
-        this.tree = new ProcessTree(image, target, owners, new TerminalObjects(image.terminals(), handles), handles);
-        this.lazy = LazyProcesses.plan(image.processes(), this::regionsOf, privateContents, lazyFrom, target);
+        this.inherited = new InheritedMemory(ProcessTree.plan(image, owners), image, regions, privateContents, handles, verified, names);
+        this.tree = new ProcessTree(image, target, owners, new TerminalObjects(image.terminals(), handles), handles, inherited);
+        Map<Long, MemorySource> rest = new HashMap<>();
+        privateContents.forEach((pid, source) -> rest.put(pid, inherited.rest(source)));
+        this.lazy = LazyProcesses.plan(image.processes(), this::regionsOf, rest, lazyFrom, target);
     }
 
     /**
@@ -164,6 +168,7 @@ public final class Restorer {
             tcp.make();
             packets.make();
             target.clock(image.clocks().monotonicNs() - MonotonicClock.now()); // not before: a port may have been waited for
+            inherited.copyBy(pages);
             puppets = tree.build();
             if (target.changes() != null) {
                 target.changesMounted(PrivateFiles.seenBy(puppets.values().iterator().next()));
@@ -211,7 +216,7 @@ public final class Restorer {
         Descriptors descriptors = new Descriptors(image, puppets, handles, names, target, tree.streams());
         for (ProcessState process : image.processes()) {
             Puppet puppet = puppets.get(process.pid());
-            AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles, sharedMemories, verified, names);
+            AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles, sharedMemories, verified, names, inherited.of(puppet));
             spaces.put(process.pid(), space);
             space.clear(contents(puppet), threadStates.getOrDefault(process.pid(), List.of()));
             Attributes.permitVectors(puppet, process);
@@ -224,7 +229,7 @@ public final class Restorer {
             spaces.get(process.pid()).map();
             Puppet puppet = puppets.get(process.pid());
             attributesOf(process, puppet).placeMemory();
-            MemorySource now = lazy.begin(puppet, ProcessContents.own(contents(puppet), regionsOf(process)));
+            MemorySource now = lazy.begin(puppet, ProcessContents.own(inherited.rest(contents(puppet)), regionsOf(process)));
             pages.fillMemory(now, puppet.memory(), 0, puppet.name());
             pages.alongside(() -> lazy.needAtOnce(puppet, threadStates.getOrDefault(process.pid(), List.of())));
         }

@@ -1,8 +1,10 @@
 package org.udckpt.process.feature;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.udckpt.process.model.MemorySource;
+import org.udckpt.process.model.StoredRange;
 
 /** An image on a slow disk: what is fetched in advance comes slower still, so that a job meets much that is missing. */
 record SlowMemory(MemorySource image, long pageNs) implements MemorySource {
@@ -21,6 +23,11 @@ record SlowMemory(MemorySource image, long pageNs) implements MemorySource {
     @Override
     public long[] extents() {
         return image.extents();
+    }
+
+    @Override
+    public List<StoredRange> stored() {
+        return image.stored();
     }
 
     @Override

@@ -6,9 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 
@@ -46,6 +50,29 @@ class HugePagesTest {
             assertEquals(7, memory.get(JAVA_BYTE, memory.byteSize() - 1));
         } finally {
             Syscall.call(Syscall.MUNMAP, mapped, size);
+        }
+    }
+
+    /** A huge page would be a copy for each of the processes. Small pages of 4 MiB that could be huge ones: process-image/src/test/c/fork_mappings.c. */
+    @Test
+    void whatAForkSharesIsNotJoined(@TempDir Path directory) throws Exception {
+        Process parent = new ProcessBuilder(System.getProperty("udckpt.native") + "/features/fork_mappings", directory.toString()).start();
+        try {
+            for (int round = 0; round < 3000 && !Files.exists(directory.resolve("ready")); round++) {
+                Thread.sleep(10);
+            }
+            assertTrue(Files.exists(directory.resolve("ready")), "the program does not begin");
+            for (ProcessHandle process : List.of(parent.toHandle(), parent.children().findFirst().orElseThrow())) {
+                HugePages.Pass pass = HugePages.join((int) process.pid(), () -> false);
+                assumeTrue(pass.end() != HugePages.End.NOT_PERMITTED, "needs CAP_SYS_NICE");
+                assertEquals(new HugePages.Pass(0, HugePages.End.DONE), pass);
+            }
+            Files.createFile(directory.resolve("finish"));
+            assertTrue(parent.waitFor(60, TimeUnit.SECONDS), "the program does not end");
+            assertEquals("PASS\n", Files.readString(directory.resolve("result")));
+        } finally {
+            parent.descendants().forEach(ProcessHandle::destroyForcibly);
+            parent.destroyForcibly().waitFor();
         }
     }
 
