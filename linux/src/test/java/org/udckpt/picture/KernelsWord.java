@@ -1,0 +1,66 @@
+package org.udckpt.picture;
+
+import static org.udckpt.picture.MayDiffer.line;
+import static org.udckpt.picture.MayDiffer.part;
+
+import java.util.List;
+
+/** What the kernel may say otherwise of a process after a restart: all of it. docs/restore.md, "What differs after a restore", has what a program may notice. */
+public final class KernelsWord {
+    private static final List<MayDiffer> AFTER_RESTART = List.of(
+            // What only counts or measures.
+            line("status (Vm(Peak|Size|Pin|HWM|RSS|Data|Stk|Exe|Lib|PTE|PMD|Swap)|Rss\\w+|FDSize|HugetlbPages)$",
+                    "sizes: they follow from what is mapped, and from which pages have been touched"),
+            line("status (non)?voluntary_ctxt_switches$", "counts of the scheduler, from the start of the task"),
+            line("stat (minflt|cminflt|majflt|cmajflt|utime|stime|cutime|cstime|delayacct_blkio_ticks|guest_time|cguest_time)$",
+                    "counts from the start of the task; the accounting of a job is its launcher's"),
+            line("stat (starttime|vsize|rss|wchan|processor)$", "when and where the task was made, and sizes as above"),
+            line("status SigQ$", "how many signals wait for all processes of this user, the restore's own among them"),
+            line("stat flags$", "the kernel's notes on the task (PF_*): forked and not executed yet, superuser's rights used, ..."),
+            // The stop itself.
+            line("status SigBlk$|stat (blocked|kstkesp|kstkeip)$", "calls are injected in the stop of a capture: all is blocked; the masks that come back are signals.c's"),
+            line("(status State|stat state)$", "in the stop of a tracer, or just before it"),
+            // Where the processes are.
+            line("link ns/|mountinfo$|timens_offsets|uid_map$|gid_map$|setgroups$", "a restart has namespaces of its own: docs/restore.md"),
+            line("autogroup", "a number of the session; its weight against other sessions is docs/attributes.md's"),
+            // Numbers of kernel objects.
+            line("fdinfo (mnt_id|ino)$", "numbers that only name what is shared: who shares it is compared as \"description\""),
+            // Times of files.
+            line("stat (file|directory|fifo|socket|device|memory|other|kernel's) [ac]time$", "when it was last read cannot be kept by who reads it, and nobody can set the other"),
+            line("stat (fifo|socket|directory|device|kernel's) mtime$", "of what is made again in the course of the restart, or of what names are made in"),
+            // Files.
+            part("fd \\d+ link$", "/\\.udckpt-[0-9a-f]{16}(?=/[^/]* \\(deleted\\)$)", "a deleted file is made again in a directory of its own, where nobody can put another in its place"),
+            part("fd \\d+ link$", "#\\d+ \\(deleted\\)$", "a file that never had a name shows its inode"),
+            part("map \\S+ file$", "^/(dev/zero|memfd:shared-anonymous) ", "nameless shared memory has become a memfd: docs/restore.md"),
+            // Sockets.
+            line("inet IPPROTO_TCP 24$", "TCP_TIMESTAMP: a clock of the connection, which has begun anew"),
+            line("inet SOL_SOCKET 49$", "SO_INCOMING_CPU: where the last packet came in"),
+            line("inet IPPROTO_TCP (2|10|12)$", "TCP_MAXSEG, TCP_WINDOW_CLAMP and TCP_QUICKACK as the new connection has found them: docs/restore.md"),
+            line("SOL_SOCKET 55$|SIOCOUTQ$", "SO_MEMINFO: how much memory what is queued takes; the kernel joins some, and counts it for whoever sent it again"),
+            part("unix diag$", "(?<=type 2, state )\\d+", "whether a datagram socket has been called by others; nothing depends on it"),
+            line("inet IPPROTO_IP 33$|inet IPPROTO_IPV6 1[78]$", "IP_MULTICAST_TTL and _IF of TCP connections that were accepted, for which they mean nothing"),
+            // Known to be wrong.
+            line("status PPid$|stat ppid$", "the first process and orphans get another parent"),
+            line("unix SOL_SOCKET 72$", "SO_BUF_LOCK: sizes of buffers that nobody has set"),
+            line("stat device owner$", "terminals"),
+            line("numa_maps$", "a policy of memory"),
+            part("tfd$", "events: 40000018", "a disarmed EPOLLONESHOT entry tells a hang-up"),
+            part("fdinfo flags$", "\\b020(?=300002$)", "O_TMPFILE"),
+            part("map \\S+ VmFlags$", " sh(?= mr me ms)", "a shared mapping of a sealed memfd"),
+            line("inet IPPROTO_IPV6 26$", "IPV6_V6ONLY"),
+            line("inet getsockname$", "of a socket whose connection has failed"),
+            line("inet SOL_SOCKET 8$", "SO_RCVBUF"),
+            // Files without a name.
+            part("fd \\d+ link$", "^(/.* \\(deleted\\)|pipe:.*|/dev/\\w+)$", "a FIFO without a name is a pipe, a device is its number: docs/capture.md"),
+            line("stat (fifo|device) (links|mode)$", "the same"),
+            // Time that passes.
+            line("fdinfo (it_value|ticks)$", "timers run: what is left is timerfd.c's and timer_kinds.c's"),
+            // Children that have ended.
+            line("zombie status (SigPnd|ShdPnd|SigCgt)$", "nobody asks a process that has ended for its signals"));
+
+    private KernelsWord() {}
+
+    public static List<MayDiffer> afterRestart() {
+        return AFTER_RESTART;
+    }
+}
