@@ -40,7 +40,6 @@ public final class KernelsWord {
             part("unix diag$", "(?<=type 2, state )\\d+", "whether a datagram socket has been called by others; nothing depends on it"),
             line("inet IPPROTO_IP 33$|inet IPPROTO_IPV6 1[78]$", "IP_MULTICAST_TTL and _IF of TCP connections that were accepted, for which they mean nothing"),
             // Known to be wrong.
-            line("status PPid$|stat ppid$", "the first process and orphans get another parent"),
             line("unix SOL_SOCKET 72$", "SO_BUF_LOCK: sizes of buffers that nobody has set"),
             line("stat device owner$", "terminals"),
             line("numa_maps$", "a policy of memory"),
@@ -54,9 +53,11 @@ public final class KernelsWord {
             part("fd \\d+ link$", "^(/.* \\(deleted\\)|pipe:.*|/dev/\\w+)$", "a FIFO without a name is a pipe, a device is its number: docs/capture.md"),
             line("stat (fifo|device) (links|mode)$", "the same"),
             // Time that passes.
+            part("status (SigPnd|ShdPnd)$", "\\b(14|26|27|3[4-9]) ", "interval and POSIX timers (the programs' have SIGALRM, SIGVTALRM, SIGPROF and the first real-time signals) run on in the stop"),
+            line("stat signal$", "the same in decimal"),
             line("fdinfo (it_value|ticks)$", "timers run: what is left is timerfd.c's and timer_kinds.c's"),
             // Children that have ended.
-            line("zombie status (SigPnd|ShdPnd|SigCgt)$", "nobody asks a process that has ended for its signals"));
+            line("zombie status (SigPnd|ShdPnd|SigCgt|Cap\\w+)$", "nobody asks a process that has ended for its signals and rights"));
 
     private KernelsWord() {}
 

@@ -23,6 +23,6 @@ public record MayDiffer(Pattern about, Pattern part, String reason) {
         if (!about.matcher(subject).find()) {
             return said;
         }
-        return part.pattern().isEmpty() ? null : part.matcher(said).replaceAll("*");
+        return part.pattern().isEmpty() ? null : part.matcher(said).replaceAll("");
     }
 }

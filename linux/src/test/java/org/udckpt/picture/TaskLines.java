@@ -10,12 +10,15 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Limits;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
 
 /** Of a process and each of its threads: identity, attributes, scheduling, limits, timers, signals. */
 final class TaskLines {
@@ -31,7 +34,9 @@ final class TaskLines {
     private static final List<String> PROCESS_FILES = List.of("oom_score_adj", "coredump_filter", "personality", "limits", "loginuid", "sessionid",
             "attr/current", "cgroup", "setgroups", "uid_map", "gid_map", "timens_offsets", "mountinfo", "autogroup", "cpuset", "timers");
     private static final List<String> TEXTS = List.of("cmdline", "environ");
-    private static final List<String> THREAD_FILES = List.of("comm", "timerslack_ns");
+    private static final List<String> THREAD_FILES = List.of("comm");
+    /** timerslack_ns needs CAP_SYS_NICE, which an ordinary user has in a restored job's namespace only. */
+    private static final List<String> ROOTS_FILES = List.of("comm", "timerslack_ns");
     private static final List<String> LINKS = List.of("exe", "cwd", "root", "ns/cgroup", "ns/ipc", "ns/mnt", "ns/net", "ns/pid", "ns/pid_for_children",
             "ns/time", "ns/time_for_children", "ns/user", "ns/uts");
 
@@ -71,7 +76,7 @@ final class TaskLines {
         String directory = "/proc/" + pid + "/task/" + tid;
         status(picture, directory, who + " status");
         stat(picture, directory, who + " stat");
-        THREAD_FILES.forEach(file -> lines(picture, (file.equals("comm") ? directory : "/proc/" + tid) + "/" + file, who + " " + file));
+        (User.id() == 0 ? ROOTS_FILES : THREAD_FILES).forEach(file -> lines(picture, (file.equals("comm") ? directory : "/proc/" + tid) + "/" + file, who + " " + file));
         scheduling(picture, tid, who);
         long[] limits = Limits.of(tid);
         for (int i = 0; i < limits.length; i++) {
@@ -87,12 +92,18 @@ final class TaskLines {
                 case "Pid", "TracerPid", "Tgid", "Ngid" -> null; // NStgid and NSpid say it, and a tracer has made it stop
                 case "PPid" -> picture.pids().name(Integer.parseInt(said));
                 case "NStgid", "NSpid", "NSpgid", "NSsid" -> Integer.toString(Pids.last(said));
+                case "SigPnd", "ShdPnd" -> signals(Long.parseUnsignedLong(said, 16));
                 default -> said;
             };
             if (shown != null) {
                 picture.add(about + " " + name, shown);
             }
         }
+    }
+
+    /** Of a mask: "1 14 ". */
+    private static String signals(long mask) {
+        return IntStream.rangeClosed(1, Long.SIZE).filter(number -> (mask >>> number - 1 & 1) != 0).mapToObj(number -> number + " ").collect(Collectors.joining());
     }
 
     private static void stat(Picture picture, String directory, String about) {

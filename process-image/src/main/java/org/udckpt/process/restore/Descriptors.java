@@ -36,10 +36,12 @@ final class Descriptors {
     private final Set<Long> begun = new HashSet<>();
     /** the launcher's standard streams, which the stubs inherited: their numbers in each process */
     private final long[] streams;
+    /** its number in its namespace */
+    private final int shepherd;
 
-    /** @param streams as {@link Handles#prepare} says */
-    Descriptors(JobImage image, Map<Integer, Puppet> puppets, Handles handles, NamedFiles names, RestoreTarget target, long[] streams) {
-        this.streams = streams;
+    Descriptors(JobImage image, Map<Integer, Puppet> puppets, Handles handles, NamedFiles names, RestoreTarget target, ProcessTree tree) {
+        this.streams = tree.streams();
+        this.shepherd = tree.shepherd();
         this.image = image;
         this.puppets = puppets;
         this.handles = handles;
@@ -144,7 +146,7 @@ final class Descriptors {
 
     private long pmi(Puppet maker, KernelObject.PmiConnection pmi) {
         int number = target.pmi(maker.rank(), pmi.queued());
-        long fd = Handles.fetch(maker, 1, number);
+        long fd = Handles.fetch(maker, shepherd, number);
         target.taken(number);
         if ((pmi.flags() & Syscall.O_NONBLOCK) != 0) {
             maker.call("set O_NONBLOCK", Syscall.FCNTL, fd, 4 /* F_SETFL */, Syscall.O_NONBLOCK);

@@ -208,7 +208,7 @@ public final class Restorer {
         byte[] model = Ptrace.xstate(puppets.values().iterator().next().hostPid());
         VectorConversion vectors = new VectorConversion(image.vectors(), VectorLayouts.here(model), model);
         Map<Integer, List<ThreadState>> threadStates = threadsForHere(puppets, vectors);
-        Descriptors descriptors = new Descriptors(image, puppets, handles, names, target, tree.streams());
+        Descriptors descriptors = new Descriptors(image, puppets, handles, names, target, tree);
         for (ProcessState process : image.processes()) {
             Puppet puppet = puppets.get(process.pid());
             AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles, sharedMemories, verified, names);
@@ -224,7 +224,7 @@ public final class Restorer {
             spaces.get(process.pid()).map();
             Puppet puppet = puppets.get(process.pid());
             attributesOf(process, puppet).placeMemory();
-            MemorySource now = lazy.begin(puppet, ProcessContents.own(contents(puppet), regionsOf(process)));
+            MemorySource now = lazy.begin(puppet, tree.shepherd(), ProcessContents.own(contents(puppet), regionsOf(process)));
             pages.fillMemory(now, puppet.memory(), 0, puppet.name());
             pages.alongside(() -> lazy.needAtOnce(puppet, threadStates.getOrDefault(process.pid(), List.of())));
         }

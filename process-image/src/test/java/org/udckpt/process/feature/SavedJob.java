@@ -163,6 +163,11 @@ final class SavedJob implements AutoCloseable {
         }
 
         @Override
+        public int parent(int pid) {
+            return shepherd.ask("parent " + pid);
+        }
+
+        @Override
         public int stub(int pid) {
             return shepherd.ask("stub " + pid);
         }
