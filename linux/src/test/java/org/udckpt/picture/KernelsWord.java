@@ -4,6 +4,8 @@ import static org.udckpt.picture.MayDiffer.line;
 import static org.udckpt.picture.MayDiffer.part;
 
 import java.util.List;
+import java.util.stream.Stream;
+import org.udckpt.linux.User;
 
 /** What the kernel may say otherwise of a process after a restart: all of it. docs/restore.md, "What differs after a restore", has what a program may notice. */
 public final class KernelsWord {
@@ -37,11 +39,10 @@ public final class KernelsWord {
             line("inet SOL_SOCKET 49$", "SO_INCOMING_CPU: where the last packet came in"),
             line("inet IPPROTO_TCP (2|10|12)$", "TCP_MAXSEG, TCP_WINDOW_CLAMP and TCP_QUICKACK as the new connection has found them: docs/restore.md"),
             line("SOL_SOCKET 55$|SIOCOUTQ$", "SO_MEMINFO: how much memory what is queued takes; the kernel joins some, and counts it for whoever sent it again"),
+            line("left unix (SO_PEERCRED|SOL_SOCKET 59)$", "SO_PEERCRED and SO_PEERGROUPS of a datagram socket whose peer has closed: docs/restore.md"),
             part("unix diag$", "(?<=type 2, state )\\d+", "whether a datagram socket has been called by others; nothing depends on it"),
             line("inet IPPROTO_IP 33$|inet IPPROTO_IPV6 1[78]$", "IP_MULTICAST_TTL and _IF of TCP connections that were accepted, for which they mean nothing"),
             // Known to be wrong.
-            line("unix SOL_SOCKET 72$", "SO_BUF_LOCK: sizes of buffers that nobody has set"),
-            line("stat device owner$", "terminals"),
             line("numa_maps$", "a policy of memory"),
             part("tfd$", "events: 40000018", "a disarmed EPOLLONESHOT entry tells a hang-up"),
             part("fdinfo flags$", "\\b020(?=300002$)", "O_TMPFILE"),
@@ -59,9 +60,13 @@ public final class KernelsWord {
             // Children that have ended.
             line("zombie status (SigPnd|ShdPnd|SigCgt|Cap\\w+)$", "nobody asks a process that has ended for its signals and rights"));
 
+    /** Where an ordinary user has restarted, in a user namespace with one user and one group. */
+    private static final List<MayDiffer> OF_A_USER = List.of(
+            line("stat device owner$", "a terminal's group, and root, are nobody there"));
+
     private KernelsWord() {}
 
     public static List<MayDiffer> afterRestart() {
-        return AFTER_RESTART;
+        return User.id() == 0 ? AFTER_RESTART : Stream.concat(AFTER_RESTART.stream(), OF_A_USER.stream()).toList();
     }
 }

@@ -15,7 +15,7 @@ import org.udckpt.linux.UnixDiag;
 /** Of a socket: its names, all options that can be asked for without changing them, what waits in it, and what sock_diag(7) tells of unix sockets. */
 final class SocketLines {
     private static final int SOL_SOCKET = 1, IPPROTO_IP = 0, IPPROTO_TCP = 6, IPPROTO_IPV6 = 41, SOL_NETLINK = 270;
-    private static final int SO_ERROR = 4, SO_PEERCRED = 17, SO_DOMAIN = 39, SO_COOKIE = 57, AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16;
+    private static final int SO_ERROR = 4, SO_PEERCRED = 17, SO_DOMAIN = 39, SO_COOKIE = 57, AF_UNIX = 1, SOCK_DGRAM = 2, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16;
     private static final int SIOCOUTQ = 0x5411, LAST_OPTION = 83, TCP_INFO = 11, SO_PEERPIDFD = 77, TCP_ZEROCOPY_RECEIVE = 35, TCP_CC_INFO = 26;
     private static final int MOST = 256;
 
@@ -24,7 +24,7 @@ final class SocketLines {
     static void add(Picture picture, int fd, String link, String about) {
         int domain = option(fd, SOL_SOCKET, SO_DOMAIN);
         String subject = about + " " + switch (domain) {
-            case AF_UNIX -> "unix";
+            case AF_UNIX -> left(link) ? "left unix" : "unix";
             case AF_INET, AF_INET6 -> "inet";
             case AF_NETLINK -> "netlink";
             default -> "socket";
@@ -49,7 +49,7 @@ final class SocketLines {
                 }
             }
             case AF_NETLINK -> all(picture, fd, SOL_NETLINK, 1, 12, subject + " SOL_NETLINK ");
-            case AF_UNIX -> diagnosis(picture, Long.parseLong(link.substring(link.indexOf('[') + 1, link.length() - 1)), subject);
+            case AF_UNIX -> diagnosis(picture, inode(link), subject);
             default -> { }
         }
         picture.add(subject + " getsockname", name(fd, Syscall.GETSOCKNAME));
@@ -58,6 +58,18 @@ final class SocketLines {
         MemorySegment data = Scratch.data();
         long result = Syscall.call(Syscall.IOCTL, fd, SIOCOUTQ, data.address());
         picture.add(subject + " SIOCOUTQ", result != 0 ? DescriptorLines.result(result) : Integer.toString(data.get(JAVA_INT, 0)));
+    }
+
+    private static long inode(String link) {
+        return Long.parseLong(link.substring(link.indexOf('[') + 1, link.length() - 1));
+    }
+
+    /** Whether it is a datagram socket whose peer has closed. */
+    private static boolean left(String link) {
+        try (UnixDiag diag = new UnixDiag()) {
+            UnixDiag.Info info = diag.query(inode(link));
+            return info.type() == SOCK_DGRAM && info.peerGone();
+        }
     }
 
     private static void all(Picture picture, int fd, int level, int first, int last, String about) {

@@ -67,7 +67,7 @@ public final class Restorer {
         this.regions = image.regions().stream().collect(Collectors.groupingBy(Region::pid));
         this.timers = image.timers().stream().collect(Collectors.groupingBy(PosixTimer::pid));
         this.handles = new Handles(image);
-        this.tree = new ProcessTree(image, target, owners, new TerminalObjects(image.terminals(), handles), handles);
+        this.tree = new ProcessTree(image, target, owners, new TerminalObjects(image, handles), handles);
         this.lazy = LazyProcesses.plan(image.processes(), this::regionsOf, privateContents, lazyFrom, target);
     }
 
@@ -148,14 +148,14 @@ public final class Restorer {
             }
             try (FileModes modes = new FileModes(image, names); TracerThread tracer = new TracerThread("udckpt-restore")) {
                 Restorer restorer = new Restorer(image, memory, target, owners, verified, names, lazyFrom);
-                return tracer.call(() -> restorer.run(files));
+                return tracer.call(() -> restorer.run(files, modes));
             }
         } catch (TraceeGone gone) {
             throw new RestoreException(RestoreException.Reason.FAILED, "a process died while it was restored: " + gone.getMessage(), gone);
         }
     }
 
-    private Restored run(FileChecks files) {
+    private Restored run(FileChecks files, FileModes modes) {
         boolean complete = false;
         Map<Integer, Puppet> puppets = Map.of();
         FirstInstruction start = null;
@@ -177,6 +177,7 @@ public final class Restorer {
             }
             placed.settle();
             InotifyObjects.watch(image, puppets, names);
+            modes.close(); // before anything runs that could see them
             spaces.values().forEach(AddressSpace::leaveKernelPages);
             threads.forEach(Threads::setRegisters);
             stopStopped(puppets);
