@@ -26,7 +26,7 @@ final class DescriptorLines {
     private static final Pattern NUMBERED = Pattern.compile("(socket|pipe|anon_inode):\\[(\\d+)\\]");
     private static final int F_GETSIG = 11, F_GETOWN_EX = 16, F_GETLEASE = 1025, F_GETPIPE_SZ = 1032, F_GET_SEALS = 1034, F_GET_RW_HINT = 1035, FIONREAD = 0x541b;
     private static final int TCGETS2 = 0x802c542a, TERMIOS2_BYTES = 44, TIOCGWINSZ = 0x5413;
-    private static final int KCMP_FILE = 0, O_PATH = Syscall.O_PATH;
+    private static final int KCMP_FILE = 0, LESS = 1, O_PATH = Syscall.O_PATH;
 
     private DescriptorLines() {}
 
@@ -178,14 +178,19 @@ final class DescriptorLines {
         private int count;
 
         String name(int pid, int fd, String link) {
-            List<Shared> alike = met.computeIfAbsent(link, _ -> new ArrayList<>());
-            for (Shared one : alike) {
-                if (Syscall.call(Syscall.KCMP, pid, one.pid, KCMP_FILE, fd, one.fd) == 0) {
-                    return one.name;
+            List<Shared> alike = met.computeIfAbsent(link, _ -> new ArrayList<>()); // in the kernel's order
+            int low = 0;
+            for (int high = alike.size(); low < high;) {
+                Shared middle = alike.get((low + high) / 2);
+                long order = LinuxError.check(Syscall.call(Syscall.KCMP, pid, middle.pid, KCMP_FILE, fd, middle.fd), "kcmp of " + pid + " and " + middle.pid);
+                if (order == 0) {
+                    return middle.name;
                 }
+                high = order == LESS ? (low + high) / 2 : high;
+                low = order == LESS ? low : (low + high) / 2 + 1;
             }
-            alike.add(new Shared(pid, fd, "#" + ++count));
-            return alike.getLast().name;
+            alike.add(low, new Shared(pid, fd, "#" + ++count));
+            return alike.get(low).name;
         }
     }
 }

@@ -183,6 +183,7 @@ final class Descriptors {
 
     /** The last step: every number means what it meant; the temporaries are closed. */
     void place() {
+        puppets.values().forEach(handles::fetchAll);
         List<Descriptor> sorted = image.descriptors().stream().sorted(Comparator.comparingInt(Descriptor::fd)).toList();
         Map<Puppet, Batch> batches = new LinkedHashMap<>();
         for (Descriptor descriptor : sorted) {

@@ -11,7 +11,7 @@ final class Compared {
     private final Feature feature;
     private Picture before;
     private final Path output;
-    private List<String> differences = List.of();
+    private Picture after;
 
     /** @param output the standard output of what starts it, and starts it again */
     Compared(Feature feature, Path output) {
@@ -28,11 +28,13 @@ final class Compared {
     }
 
     void after(Collection<Integer> hostPids) {
-        differences = Picture.differences(before, Picture.of(hostPids, this::launchers), KernelsWord.afterRestart());
+        after = Picture.of(hostPids, this::launchers);
     }
 
     /** @throws AssertionError with both sides of each line that is another one */
     void check() {
+        List<String> differences = after == null ? List.of() : Picture.differences(before, after, KernelsWord.afterRestart());
+        after = null;
         if (!differences.isEmpty()) {
             throw new AssertionError(feature.name() + ": a restart has changed what the kernel says:\n  " + String.join("\n  ", differences));
         }
