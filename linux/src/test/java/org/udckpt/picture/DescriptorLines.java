@@ -52,11 +52,11 @@ final class DescriptorLines {
             picture.add(about + " link", "a stream of the launcher");
             return;
         }
-        picture.add(about + " link", named(picture, link));
         picture.add(about + " description", picture.description(process.pid(), fd, link));
         information(picture, process.pid(), fd, about);
         long flags = flags(process.pid(), fd);
         int mode = stat(picture, path, link, about);
+        picture.add(about + " link" + ((mode & Files.Stat.TYPE) == Files.Stat.CHARACTER ? " of a device" : ""), named(picture, path, link, mode));
         if ((flags & O_PATH) == 0) {
             int own = process.duplicate(fd);
             try {
@@ -67,7 +67,11 @@ final class DescriptorLines {
         }
     }
 
-    private static String named(Picture picture, String link) {
+    /** A FIFO without a name is a pipe. */
+    private static String named(Picture picture, String path, String link, int mode) {
+        if ((mode & Files.Stat.TYPE) == Files.Stat.FIFO && link.endsWith(" (deleted)")) {
+            return "pipe:[" + picture.name("pipe", link + Files.stat(path).inode()) + "]";
+        }
         Matcher matcher = NUMBERED.matcher(link);
         return matcher.matches() ? matcher.group(1) + ":[" + picture.name(matcher.group(1), matcher.group(2)) + "]" : link;
     }

@@ -31,7 +31,7 @@ public final class KernelsWord {
             line("stat (file|directory|fifo|socket|device|memory|other|kernel's) [ac]time$", "when it was last read cannot be kept by who reads it, and nobody can set the other"),
             line("stat (fifo|socket|directory|device|kernel's) mtime$", "of what is made again in the course of the restart, or of what names are made in"),
             // Files.
-            part("fd \\d+ link$", "/\\.udckpt-[0-9a-f]{16}(?=/[^/]* \\(deleted\\)$)", "a deleted file is made again in a directory of its own, where nobody can put another in its place"),
+            part("fd \\d+ link$|map \\S+ file$", "^/.*/(?=[^/]* \\(deleted\\))", "a deleted file is made again in a directory of its own, where nobody can put another in its place"),
             part("fd \\d+ link$", "#\\d+ \\(deleted\\)$", "a file that never had a name shows its inode"),
             part("map \\S+ file$", "^/(dev/zero|memfd:shared-anonymous) ", "nameless shared memory has become a memfd: docs/restore.md"),
             // Sockets.
@@ -39,20 +39,23 @@ public final class KernelsWord {
             line("inet SOL_SOCKET 49$", "SO_INCOMING_CPU: where the last packet came in"),
             line("inet IPPROTO_TCP (2|10|12)$", "TCP_MAXSEG, TCP_WINDOW_CLAMP and TCP_QUICKACK as the new connection has found them: docs/restore.md"),
             line("SOL_SOCKET 55$|SIOCOUTQ$", "SO_MEMINFO: how much memory what is queued takes; the kernel joins some, and counts it for whoever sent it again"),
+            part("unix SO_PEERCRED$", " \\d+:\\d+$", "of a pair that a process made that was root no more: docs/restore.md, Other users"),
+            line("unix SOL_SOCKET 59$", "SO_PEERGROUPS: the same"),
             line("left unix (SO_PEERCRED|SOL_SOCKET 59)$", "SO_PEERCRED and SO_PEERGROUPS of a datagram socket whose peer has closed: docs/restore.md"),
             part("unix diag$", "(?<=type 2, state )\\d+", "whether a datagram socket has been called by others; nothing depends on it"),
             line("inet IPPROTO_IP 33$|inet IPPROTO_IPV6 1[78]$", "IP_MULTICAST_TTL and _IF of TCP connections that were accepted, for which they mean nothing"),
-            // Known to be wrong.
-            line("numa_maps$", "a policy of memory"),
-            part("tfd$", "events: 40000018", "a disarmed EPOLLONESHOT entry tells a hang-up"),
-            part("fdinfo flags$", "\\b020(?=300002$)", "O_TMPFILE"),
-            part("map \\S+ VmFlags$", " sh(?= mr me ms)", "a shared mapping of a sealed memfd"),
-            line("inet IPPROTO_IPV6 26$", "IPV6_V6ONLY"),
-            line("inet getsockname$", "of a socket whose connection has failed"),
-            line("inet SOL_SOCKET 8$", "SO_RCVBUF"),
+            // Known limits, of which docs/restore.md tells.
+            part("tfd$", "events: 400000(00|18)", "a disarmed EPOLLONESHOT entry tells a hang-up"),
+            part("fdinfo flags$", "^0(20300|100)(?=00[0-2]$)", "O_TMPFILE: a file that never had a name cannot be given one any more (linkat(2))"),
+            part("map \\S+ VmFlags$", " sh(?= mr me ms)", "a shared mapping of a memfd under F_SEAL_FUTURE_WRITE, which nobody can write to either way"),
+            line("inet IPPROTO_IPV6 26$", "IPV6_V6ONLY of a connection, where it means nothing"),
+            line("inet getsockname$", "the port of a socket that the kernel had chosen, and whose connection has ended"),
+            line("inet SOL_SOCKET 8$", "SO_RCVBUF as the kernel has grown it; what a process has chosen is tcp_socket.c's"),
             // Files without a name.
-            part("fd \\d+ link$", "^(/.* \\(deleted\\)|pipe:.*|/dev/\\w+)$", "a FIFO without a name is a pipe, a device is its number: docs/capture.md"),
-            line("stat (fifo|device) (links|mode)$", "the same"),
+            part("link of a device$", "^(/.* \\(deleted\\)|/dev/\\w+)$", "a device whose node has gone is its number: docs/capture.md"),
+            line("stat (fifo|device) (links|mode)$", "of a node or a FIFO that has gone"),
+            line("inet SOL_SOCKET 2$", "SO_REUSEADDR: a capture sets it, also in the job that goes on: docs/capture.md, TCP"),
+            part("status (SigPnd|ShdPnd)$", "\\b17 ", "SIGCHLD of a child that has stopped may be told once more: docs/restore.md"),
             // Time that passes.
             part("status (SigPnd|ShdPnd)$", "\\b(14|26|27|3[4-9]) ", "interval and POSIX timers (the programs' have SIGALRM, SIGVTALRM, SIGPROF and the first real-time signals) run on in the stop"),
             line("stat signal$", "the same in decimal"),

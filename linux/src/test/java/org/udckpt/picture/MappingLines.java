@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.udckpt.linux.Proc;
@@ -39,18 +40,20 @@ final class MappingLines {
             return;
         }
         String who = picture.pids().name(pid);
-        for (Mapped one : mappings(picture, pid)) {
+        List<Mapped> mappings = mappings(picture, pid);
+        for (Mapped one : mappings) {
             String about = who + " map %x-%x".formatted(one.start, one.end);
             picture.add(about, one.permissions);
             picture.add(about + " file", one.file.isEmpty() || one.file.startsWith("[") ? one.file : "%s at %x".formatted(one.file, one.offset));
             one.more.forEach((name, said) -> picture.add(about + " " + name, said));
         }
+        Set<String> policies = new TreeSet<>(); // each once for a mapping, which has a line for each part
         for (String line : Proc.text("/proc/" + pid + "/numa_maps").split("\n")) {
             String[] words = line.split(" ");
-            if (words.length > 1 && !words[1].equals("default")) {
-                picture.add(who + " numa_maps", words[0] + " " + words[1]);
-            }
+            mappings.stream().filter(one -> one.start <= Long.parseUnsignedLong(words[0], 16) && Long.parseUnsignedLong(words[0], 16) < one.end)
+                    .forEach(one -> policies.add("%x %s".formatted(one.start, words[1])));
         }
+        policies.forEach(policy -> picture.add(who + " numa_maps", policy));
     }
 
     private static List<Mapped> mappings(Picture picture, int pid) {

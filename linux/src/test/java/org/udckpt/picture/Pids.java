@@ -19,10 +19,8 @@ final class Pids {
         Queue<Integer> next = new ArrayDeque<>(hostPids);
         for (Integer pid; (pid = next.poll()) != null;) {
             if (hosts.put(own(pid), pid) == null && !zombie(pid)) {
-                for (int child : Proc.children(pid)) {
-                    if (zombie(child)) { // one that has ended belongs to the tree, too
-                        next.add(child);
-                    }
+                for (int child : Proc.children(pid)) { // also one that has ended
+                    next.add(child);
                 }
             }
         }

@@ -76,6 +76,7 @@ public final class Capture implements AutoCloseable {
     private final Clocks clocks;
     private final List<Zombie> zombies;
     private final int parent;
+    private final List<Attribute> owners;
     private final List<PhaseTimes> times = new ArrayList<>();
     private final long objectsNs;
     private boolean standing = true;
@@ -99,6 +100,7 @@ public final class Capture implements AutoCloseable {
         this.clocks = stop.clocks;
         this.zombies = stop.zombies;
         this.parent = stop.parent;
+        this.owners = stop.table.owners();
         this.objectsNs = stop.objectsNs;
     }
 
@@ -379,6 +381,7 @@ public final class Capture implements AutoCloseable {
             }
         }
         ranks.forEach(rank -> attributes.addAll(rank.zombies().users()));
+        attributes.addAll(owners);
         if (parent > INIT) {
             attributes.add(Attribute.of(AttributeKind.PARENT, processes.getFirst().pid(), 0, parent));
         }

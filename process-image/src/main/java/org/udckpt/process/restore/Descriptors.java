@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.Attribute;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.JobImage;
@@ -201,11 +203,18 @@ final class Descriptors {
         }
         batches.values().forEach(Batch::run);
         puppets.values().forEach(handles::closeTemporaries);
+        image.attributes().stream().filter(one -> one.kind() == AttributeKind.OBJECT_OWNER).forEach(this::give);
         // A process that closes any descriptor of a file loses its locks on it (fcntl(2)): only now.
         objects(KernelObject.FileLock.class).forEach(this::lock);
         objects(KernelObject.SignalOwner.class).forEach(this::owner);
         objects(KernelObject.SignalOnReady.class).forEach(this::signal); // what the restore itself writes, signals nobody
         image.notices().stream().filter(FileNotice.Lease.class::isInstance).map(FileNotice.Lease.class::cast).forEach(this::lease);
+    }
+
+    /** It changes whose a socket is for firewalls and routes, too (sockfs_setattr, net/socket.c). */
+    private void give(Attribute owner) {
+        Descriptor any = anyOf(owner.values()[0]);
+        puppet(any.pid()).call("fchown of a socket or pipe", Syscall.FCHOWN, any.fd(), owner.values()[1], owner.values()[2]);
     }
 
     private void lock(KernelObject.FileLock lock) {
