@@ -31,9 +31,9 @@ public final class KernelsWord {
             line("stat (file|directory|fifo|socket|device|memory|other|kernel's) [ac]time$", "when it was last read cannot be kept by who reads it, and nobody can set the other"),
             line("stat (fifo|socket|directory|device|kernel's) mtime$", "of what is made again in the course of the restart, or of what names are made in"),
             // Files.
+            part("map \\S+ file$", "^/(dev/zero|memfd:shared-anonymous) ", "nameless shared memory has become a memfd: docs/restore.md"),
             part("fd \\d+ link$|map \\S+ file$", "^/.*/(?=[^/]* \\(deleted\\))", "a deleted file is made again in a directory of its own, where nobody can put another in its place"),
             part("fd \\d+ link$", "#\\d+ \\(deleted\\)$", "a file that never had a name shows its inode"),
-            part("map \\S+ file$", "^/(dev/zero|memfd:shared-anonymous) ", "nameless shared memory has become a memfd: docs/restore.md"),
             // Sockets.
             line("inet IPPROTO_TCP 24$", "TCP_TIMESTAMP: a clock of the connection, which has begun anew"),
             line("inet SOL_SOCKET 49$", "SO_INCOMING_CPU: where the last packet came in"),

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -34,10 +34,11 @@ final class StoppedTree {
     /** Parents before children: who stands still makes no new ones. */
     void stop() throws IOException, InterruptedException {
         long end = System.nanoTime() + AWAIT_NS;
+        Set<Integer> told = new HashSet<>();
         for (Set<Integer> found; !(found = find()).equals(pids) || !stopped();) {
             assertTrue(System.nanoTime() < end, "the processes do not stop");
             pids = found;
-            signal(SIGSTOP);
+            pids.stream().filter(told::add).forEach(pid -> signal(pid, SIGSTOP)); // a second one would wait for ever
             Thread.sleep(20);
         }
     }
@@ -56,14 +57,12 @@ final class StoppedTree {
     }
 
     void goOn() {
-        signal(SIGCONT);
+        pids.forEach(pid -> signal(pid, SIGCONT));
     }
 
-    private void signal(int number) {
-        for (int pid : pids) {
-            try (PidFd process = new PidFd(pid)) {
-                process.signal(number);
-            }
+    private static void signal(int pid, int number) {
+        try (PidFd process = new PidFd(pid)) {
+            process.signal(number);
         }
     }
 
@@ -83,6 +82,10 @@ final class StoppedTree {
     }
 
     private boolean stopped() {
-        return List.copyOf(pids).stream().allMatch(pid -> RankProcesses.states(pid).chars().allMatch(state -> state == 'T'));
+        return pids.stream().allMatch(StoppedTree::stopped);
+    }
+
+    private static boolean stopped(int pid) {
+        return RankProcesses.states(pid).chars().allMatch(state -> state == 'T');
     }
 }
