@@ -81,7 +81,7 @@ static void send_signal(long signal, long host_pid) {
 
 static void command(const char *text) {
   static const struct { const char *name; int numbers; } table[] = {
-      {"spawn ", 1}, {"stub ", 1}, {"pmi ", 1}, {"taken ", 1}, {"signal ", 1}, {"expect ", 1}, {"go", 0}, {"quit", 0}, {"lazy", 0}, {"clock ", 1}, {"standing ", 1}, {"bound", 0}};
+      {"spawn ", 1}, {"stub ", 1}, {"pmi ", 1}, {"taken ", 1}, {"signal ", 1}, {"expect ", 1}, {"go", 0}, {"quit", 0}, {"lazy", 0}, {"clock ", 1}, {"standing ", 1}, {"bound", 0}, {"parent ", 1}};
   long value = 0, other = 0;
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     size_t length = strlen(table[i].name);
@@ -102,6 +102,7 @@ static void command(const char *text) {
       case 9: clock_set(value); return;
       case 10: standing = value != 0; return;
       case 11: bound = true; return;
+      case 12: parent_become(value); return;
     }
   }
   agent_say("error unknown command: %.200s", text);

@@ -4,6 +4,7 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 #endif
 
 #define CLOCK_ERROR "cannot set the clocks in the namespace of a restored job back by %lld ns (/proc/self/timens_offsets): %s"
+
+enum { CAPABILITIES = 63 };
 
 static int host_proc = -1; /* the host's /proc, kept to translate pids; -1 outside of a restore */
 
@@ -96,6 +99,24 @@ static int map_user(uid_t uid, gid_t gid) {
   return write_text("/proc/self/gid_map", text);
 }
 
+/*
+ * A new user namespace brings all capabilities back into the bounding set (user_namespaces(7)). They mean nothing outside of it, but the job's processes have
+ * not had them, and what starts them is what they are compared with.
+ */
+static uint64_t bounding_set(void) {
+  uint64_t set = 0;
+  for (int capability = 0; capability <= CAPABILITIES; capability++)
+    if (prctl(PR_CAPBSET_READ, capability) == 1) set |= 1ULL << capability;
+  return set;
+}
+
+/* Of capabilities that this kernel does not have nothing is to be dropped (EINVAL, capability(7)). */
+static int bound_by(uint64_t set) {
+  for (int capability = 0; capability <= CAPABILITIES; capability++)
+    if (!(set >> capability & 1) && prctl(PR_CAPBSET_READ, capability) == 1 && prctl(PR_CAPBSET_DROP, capability) < 0) return -1;
+  return 0;
+}
+
 /* time_namespaces(7): offsets can be written until the first process enters the namespace. */
 static int set_clocks(long long offset_ns) {
   long long seconds = offset_ns / 1000000000, rest = offset_ns % 1000000000;
@@ -130,11 +151,12 @@ void clock_set(long long offset_ns) {
   else agent_say("clock 0");
 }
 
-static void await_pid_one(pid_t pid) {
+/* The shepherd is another process from now on: this one has its code. */
+__attribute__((noreturn)) static void await_shepherd(pid_t pid) {
   sigset_t all;
   sigfillset(&all);
-  sigprocmask(SIG_BLOCK, &all, NULL); /* nothing but SIGKILL ends the outer process before the job */
-  close_range(3, ~0U, 0);             /* the agent must see the end of its connection when pid 1 ends */
+  sigprocmask(SIG_BLOCK, &all, NULL); /* nothing but SIGKILL ends this process before the job */
+  close_range(3, ~0U, 0);             /* the agent must see the end of its connection when the shepherd ends */
   int status;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
@@ -149,6 +171,7 @@ int namespaces_enter(long long offset_ns, char *error, size_t size) {
     snprintf(error, size, "cannot open /proc: %s", strerror(errno));
     return -1;
   }
+  uint64_t bounding = bounding_set();
   int flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWTIME | (uid ? CLONE_NEWUSER : 0);
   if (unshare(flags) < 0) {
     explain_refusal(error, size, errno);
@@ -158,12 +181,16 @@ int namespaces_enter(long long offset_ns, char *error, size_t size) {
     snprintf(error, size, "cannot map user %u into the namespace of a restored job: %s; a security module may forbid it: restart as root", uid, strerror(errno));
     return -1;
   }
+  if (uid && bound_by(bounding) < 0) {
+    snprintf(error, size, "cannot drop capabilities from the bounding set in the namespace of a restored job: %s", strerror(errno));
+    return -1;
+  }
   if (set_clocks(offset_ns) < 0) {
     snprintf(error, size, CLOCK_ERROR, -offset_ns, strerror(errno));
     return -1;
   }
   pid_t pid = fork();
-  if (pid > 0) await_pid_one(pid);
+  if (pid > 0) await_shepherd(pid);
   if (pid < 0) {
     snprintf(error, size, "cannot start pid 1 of a restored job: %s", strerror(errno));
     return -1;
@@ -185,6 +212,22 @@ static void stub_run(int pipe) {
 static pid_t clone_with_pid(pid_t pid) {
   struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (unsigned long)&pid, .set_tid_size = 1};
   return syscall(SYS_clone3, &args, sizeof args);
+}
+
+/*
+ * What getppid(2) tells a job's first processes and its orphans stays the same: the shepherd goes on, with its connections, in a child of pid 1 that has the
+ * number that the job's parent had; pid 1 only waits for it. The namespace ends with pid 1, so with the shepherd. Where there cannot be such a number (it is
+ * above this machine's pid_max), pid 1 stays the shepherd.
+ */
+void parent_become(pid_t pid) {
+  if (!namespaces_restored() || getpid() != 1 || children_roots() > 0) {
+    agent_say("error parent %d: it has to come first, to a shepherd that was started with --restore", pid);
+    return;
+  }
+  pid_t child = clone_with_pid(pid);
+  if (child > 0) await_shepherd(child);
+  if (child == 0) prctl(PR_SET_CHILD_SUBREAPER, 1);
+  agent_say("parent %d %d", pid, child < 0 ? 1 : pid);
 }
 
 void stub_make(pid_t pid) {

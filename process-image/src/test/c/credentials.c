@@ -4,6 +4,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
+#include <sys/socket.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -39,14 +40,19 @@ static void set_capabilities(uint64_t effective, uint64_t permitted, uint64_t in
   MUST(!syscall(SYS_capset, &header, data));
 }
 
+static int own[4]; /* a worker's pipe and sockets, which are its own */
+
 /* As servers do: nothing of root is left. */
 static void become_worker(void) {
   MUST(!setgroups(3, (gid_t[]){100, 5000, 2000000000}) && !setresgid(WORKER, GROUP, WORKER) && !setresuid(WORKER, WORKER, WORKER));
   MUST(!prctl(PR_SET_DUMPABLE, 1) && !prctl(PR_SET_PDEATHSIG, SIGKILL));
+  MUST(!pipe(own) && !socketpair(AF_UNIX, SOCK_STREAM, 0, own + 2));
 }
 
 static void check_worker(void) {
   int signal = 0;
+  struct stat stat;
+  for (int i = 0; i < 4; i++) CHECK(!fstat(own[i], &stat) && stat.st_uid == WORKER && stat.st_gid == GROUP, "a worker's descriptor %d is %d:%d's", own[i], stat.st_uid, stat.st_gid);
   CHECK(setresuid(0, 0, 0) == -1 && errno == EPERM, "a worker can be root again");
   CHECK(kill(parent, 0) == -1 && errno == EPERM, "a worker can signal root's processes");
   CHECK(open(scratch("secret"), O_RDONLY) == -1 && errno == EACCES, "a worker can read root's files");

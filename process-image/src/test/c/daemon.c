@@ -6,12 +6,12 @@
 static int done[2];
 static pid_t shepherd;
 
-/* Until the end: the same parent (or pid 1, where a restored job's shepherd is), group and session. */
+/* Until the end: the same parent, group and session. */
 static void stay(pid_t parent, char word) {
   pid_t group = getpgrp(), session = getsid(0);
   while (!feature_finishing()) {
-    if (getppid() != parent && (getppid() != 1 || parent != shepherd)) pause_ms(1000); /* the driver kills them one after the other */
-    CHECK(getppid() == parent || (parent == shepherd && getppid() == 1), "%c: parent %d became %d", word, parent, getppid());
+    if (getppid() != parent) pause_ms(1000); /* the driver kills them one after the other */
+    CHECK(getppid() == parent, "%c: parent %d became %d", word, parent, getppid());
     CHECK(getpgrp() == group && getsid(0) == session, "%c: group %d became %d, session %d became %d", word, group, getpgrp(), session, getsid(0));
     pause_ms(2);
   }

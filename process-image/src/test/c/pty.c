@@ -1,4 +1,4 @@
-/* Pseudo-terminals: modes, size, lines and bytes in both directions that nobody has read, number; a session that one controls,
+/* Pseudo-terminals: modes, size, owner, lines and bytes in both directions that nobody has read, number; a session that one controls,
  * with its foreground group; one whose slave was closed with output left, one that was never opened, and a slave without master. */
 #include "feature.h"
 #include <sys/ioctl.h>
@@ -38,6 +38,12 @@ static void check_name(const Pty *pty) {
   char name[64];
   snprintf(name, sizeof name, "/dev/pts/%d", pty->number);
   CHECK(pty->slave < 0 || !strcmp(ttyname(pty->slave) ? ttyname(pty->slave) : "none", name), "ttyname is not %s", name);
+}
+
+static void check_owner(const Pty *pty, mode_t mode) {
+  struct stat stat;
+  CHECK(!fstat(pty->slave, &stat) && (stat.st_mode & 07777) == mode, "mode %#o of terminal %d became %#o", mode, pty->number, stat.st_mode & 07777);
+  if (!geteuid()) CHECK(stat.st_uid == 1234 && stat.st_gid == 5678, "the owner of terminal %d became %d:%d", pty->number, stat.st_uid, stat.st_gid);
 }
 
 static void expect(int fd, const char *want, const char *what) {
@@ -93,6 +99,7 @@ int main(int argc, char **argv) {
   struct winsize size = {43, 132, 7, 9}, got_size;
   MUST(!ioctl(lines.master, TIOCSWINSZ, &size));
   set_local(lines.slave, ECHO);
+  MUST(!fchmod(lines.slave, 0604) && (geteuid() || !fchown(lines.slave, 1234, 5678)));
   set_raw(raw.slave);
   MUST(write(lines.slave, "one\ntwo\n", 8) == 8);                /* processed to \r\n */
   MUST(write(lines.master, "first\nsecond\nthi", 16) == 16);     /* two lines and a part */
@@ -113,6 +120,7 @@ int main(int argc, char **argv) {
   while (!feature_finishing()) {
     char byte;
     CHECK(read(orphan.slave, &byte, 1) <= 0 && write(orphan.slave, "x", 1) < 0 && errno == EIO, "a slave without master works");
+    check_owner(&lines, 0604);
     check_name(&lines), check_name(&raw), check_name(&left), check_name(&unopened), check_name(&session);
     pause_ms(2);
   }

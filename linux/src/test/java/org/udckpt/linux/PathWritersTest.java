@@ -132,6 +132,11 @@ class PathWritersTest {
                 40 22 0:52 / /home/u/far rw,nosuid,nodev,relatime shared:9 - fuse.sshfs u@host: rw,user_id=1000,group_id=1000
                 41 22 0:53 / /cvmfs/x rw - fuse cvmfs2 ro,user_id=0,group_id=0,allow_other
                 """;
+        assertEquals("gid=5,mode=620", Mounts.terminals("""
+                25 30 0:22 / /dev/pts rw,nosuid,noexec,relatime shared:4 - devpts devpts rw,gid=5,mode=620,ptmxmode=000
+                26 30 0:23 / /mnt/pts rw - devpts devpts rw,gid=7,mode=600
+                """));
+        assertEquals("", Mounts.terminals("25 30 0:22 / /dev rw - tmpfs tmpfs rw,gid=5\n"));
         assertEquals(1000, Mounts.fuseOwner(mounts, 52));
         assertEquals(0, Mounts.fuseOwner(mounts, 53));
         assertEquals(Mounts.UNKNOWN, Mounts.fuseOwner(mounts, 54));

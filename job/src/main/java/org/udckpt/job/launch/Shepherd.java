@@ -137,22 +137,27 @@ public final class Shepherd implements AutoCloseable {
         number(ask("clock " + offsetNs, "the job's clock"), "clock ");
     }
 
+    /** With restore, before any stub: it goes on as the process with this pid inside; returns the pid that it has then, which is 1 where that one cannot be had. */
+    public synchronized int parent(int pid) {
+        return number(ask("parent " + pid, "the job's parent"), "parent " + pid + " ");
+    }
+
     /** With restore: a paused process that has this pid inside; returns its pid outside. */
     public synchronized int stub(int pid) {
         return number(ask("stub " + pid, "process " + pid), "stub " + pid + " ");
     }
 
-    /** With restore: a new PMI connection for a rank; returns the number of its descriptor in pid 1 of the namespaces. */
+    /** With restore: a new PMI connection for a rank; returns the number of its descriptor in the shepherd. */
     public synchronized int pmi(int rank, Path pmiSocket) {
         return number(ask("pmi " + rank + " " + pmiSocket, "rank " + rank), "pmi " + rank + " ");
     }
 
-    /** With restore: the agent's end of a socket over which both hold what fills memory; the number of its descriptor in pid 1. */
+    /** With restore: the agent's end of a socket over which both hold what fills memory; the number of its descriptor in the shepherd. */
     public synchronized int lazy() {
         return number(ask("lazy", "missing memory"), "lazy ");
     }
 
-    /** With restore: the rank has this descriptor of pid 1's; pid 1 closes its own. */
+    /** With restore: the rank has this descriptor of the shepherd's, which closes its own. */
     public void taken(int descriptor) {
         tell("taken " + descriptor);
     }

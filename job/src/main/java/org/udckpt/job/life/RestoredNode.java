@@ -25,6 +25,11 @@ record RestoredNode(Job job, ImageProcesses processes, RestartPhases phases, Onl
     }
 
     @Override
+    public int parent(int pid) {
+        return job.shepherd().parent(pid);
+    }
+
+    @Override
     public int stub(int pid) {
         return job.shepherd().stub(pid);
     }

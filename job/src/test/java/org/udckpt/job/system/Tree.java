@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.udckpt.picture.KernelsWord;
+import org.udckpt.picture.Picture;
 
 /**
  * A command under {@code udckpt run} without ranks, through its lives, in a directory of its own that is kept when the test
@@ -40,8 +42,8 @@ final class Tree implements AutoCloseable {
     }
 
     /**
-     * A program that prints "started", and at its end a line with its result, is checkpointed half a second after the first, killed, and restored: its result is
-     * that of a run that nobody disturbed.
+     * A program that prints "started", and at its end a line with its result, is stopped half a second after the first (SIGSTOP), checkpointed, killed, and
+     * restored: what the kernel says of its processes is the same, line by line, before they go on, and its result is that of a run that nobody disturbed.
      */
     static void comesBack(String name, List<String> command) throws Exception {
         try (Tree tree = new Tree(command)) {
@@ -49,13 +51,26 @@ final class Tree implements AutoCloseable {
             tree.start();
             tree.await("started");
             Thread.sleep(500);
+            StoppedTree before = new StoppedTree(tree.commands.runtime().resolve("tree"));
+            before.stop();
+            Picture picture = before.picture(tree::isStream);
             tree.checkpointAndKill();
             tree.restart();
+            StoppedTree after = new StoppedTree(tree.commands.runtime().resolve("tree"));
+            after.await(before.size(), tree::text);
+            List<String> differences = Picture.differences(picture, after.picture(tree::isStream), KernelsWord.afterRestart());
+            after.goOn();
             tree.finish();
+            assertEquals(List.of(), differences, () -> name + ": a restart has changed what the kernel says:\n  " + String.join("\n  ", differences));
             assertEquals(last(wanted), last(tree.output()), () -> name + "\n" + tree.text());
             assertTrue(last(wanted).startsWith("result "), wanted);
             tree.good();
         }
+    }
+
+    /** Of the commands that run and restart it. */
+    private boolean isStream(String link) {
+        return link.startsWith(directory + "/life-");
     }
 
     private static String last(String output) {

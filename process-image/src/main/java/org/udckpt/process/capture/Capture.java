@@ -26,6 +26,7 @@ import org.udckpt.linux.Proc;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.Attribute;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.linux.User;
 import org.udckpt.process.model.Clocks;
 import org.udckpt.process.model.Descriptor;
@@ -56,6 +57,9 @@ import org.udckpt.process.trace.VectorLayouts;
  * {@link #take} returns when they do; {@link #image} and {@link #sources} work from the snapshots. Close it to end those.
  */
 public final class Capture implements AutoCloseable {
+    /** Where a pid namespace begins: a restart has one without being asked. */
+    private static final int INIT = 1;
+
     private final List<RankCapture> ranks;
     private final List<Descriptor> descriptors;
     private final List<KernelObject> objects;
@@ -71,6 +75,8 @@ public final class Capture implements AutoCloseable {
     private final Map<TracedProcess, List<Region>> regions;
     private final Clocks clocks;
     private final List<Zombie> zombies;
+    private final int parent;
+    private final List<Attribute> owners;
     private final List<PhaseTimes> times = new ArrayList<>();
     private final long objectsNs;
     private boolean standing = true;
@@ -93,6 +99,8 @@ public final class Capture implements AutoCloseable {
         this.regions = stop.regions;
         this.clocks = stop.clocks;
         this.zombies = stop.zombies;
+        this.parent = stop.parent;
+        this.owners = stop.table.owners();
         this.objectsNs = stop.objectsNs;
     }
 
@@ -189,6 +197,7 @@ public final class Capture implements AutoCloseable {
         final Map<TracedProcess, List<Region>> regions = new HashMap<>();
         final List<Zombie> zombies = new ArrayList<>();
         Clocks clocks;
+        int parent;
         long objectsNs;
 
         Stop(CaptureRequest request, Prefixes growing) {
@@ -227,6 +236,7 @@ public final class Capture implements AutoCloseable {
             refuseTooMany(ranks.getFirst().processes().getFirst());
             files.cut();
             clocks = clocks(ranks.getFirst().root.pid());
+            parent = Kinship.parentNumber(ranks.getFirst().processes().getFirst());
             objectsNs += System.nanoTime() - start;
         }
 
@@ -381,6 +391,10 @@ public final class Capture implements AutoCloseable {
             }
         }
         ranks.forEach(rank -> attributes.addAll(rank.zombies().users()));
+        attributes.addAll(owners);
+        if (parent > INIT) {
+            attributes.add(Attribute.of(AttributeKind.PARENT, processes.getFirst().pid(), 0, parent));
+        }
         List<JobFile> jobFiles = files.rows();
         List<JobName> allNames = new ArrayList<>(names);
         allNames.addAll(DirectoriesAbove.of(objects, jobFiles, names, users()));

@@ -7,9 +7,12 @@ import java.util.HashMap;
 import java.util.Map;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Proc;
+import org.udckpt.linux.User;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.files.FileObservers;
 import org.udckpt.process.files.QuietFiles;
+import org.udckpt.process.model.Attribute;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.KernelObject.AgentConnection;
@@ -107,9 +110,20 @@ final class DescriptorReader {
                 anonymous.seen(open, object);
                 LockReader.read(open, object, first, table, signals);
                 if (first) {
+                    if (fd != control && fd != pmi && streams.match(fd, open.stat()) < 0) {
+                        owner(open, object);
+                    }
                     signals.seen(open, object);
                 }
             }
+        }
+    }
+
+    /** Where root makes them again, sockets and pipes of those who were root no more would be root's. */
+    private void owner(OpenDescriptor open, long object) {
+        boolean named = open.link().startsWith("socket:") || open.link().startsWith("pipe:");
+        if (named && User.id() == 0 && (open.stat().uid() != 0 || open.stat().gid() != 0)) {
+            table.add(Attribute.of(AttributeKind.OBJECT_OWNER, open.process().namespacePid, 0, object, Integer.toUnsignedLong(open.stat().uid()), Integer.toUnsignedLong(open.stat().gid())));
         }
     }
 

@@ -89,6 +89,13 @@ final class Kinship {
         return parent > 0 && SHEPHERD.equals(Proc.text("/proc/" + parent + "/comm").strip()) ? parent : -1;
     }
 
+    /** What getppid(2) tells a root; 0: its parent is in another pid namespace. */
+    static int parentNumber(TracedProcess root) {
+        String[] own = Proc.field(root.status, "NSpid:").split("\\s+");
+        String[] parents = Proc.field(Proc.text("/proc/" + parent(root.pid) + "/status"), "NSpid:").split("\\s+");
+        return own.length == parents.length ? Integer.parseInt(parents[parents.length - 1]) : 0;
+    }
+
     private static int parent(int pid) {
         return Integer.parseInt(Proc.stat(pid)[PARENT]);
     }

@@ -8,6 +8,8 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.InotifyWatch;
+import org.udckpt.process.model.Attribute;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobName;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.PacketSocket;
@@ -35,6 +37,7 @@ final class ObjectTable {
     private final List<InotifyWatch> watches = new ArrayList<>();
     private final List<FileNotice> notices = new ArrayList<>();
     private final List<JobName> names = new ArrayList<>();
+    private final List<Attribute> owners = new ArrayList<>();
     private final Map<String, List<Known>> byKey = new HashMap<>();
     private Missed missed;
     private final Outside outside;
@@ -82,6 +85,15 @@ final class ObjectTable {
 
     void add(JobName name) {
         names.add(name);
+    }
+
+    void add(Attribute owner) {
+        owners.add(owner);
+    }
+
+    /** {@link AttributeKind#OBJECT_OWNER}. */
+    List<Attribute> owners() {
+        return owners;
     }
 
     List<JobName> names() {

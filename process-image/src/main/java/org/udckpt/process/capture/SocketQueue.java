@@ -19,7 +19,7 @@ import org.udckpt.linux.Syscall;
  */
 record SocketQueue(byte[] bytes, int[] lengths, int sendBuffer, int receiveBuffer, long receiveTimeoutUs, long sendTimeoutUs, boolean passCredentials) {
     static final int NO_OFFSET = -1, SO_TYPE = 3, SO_PROTOCOL = 38, SO_DOMAIN = 39, SO_PEEK_OFF = 42;
-    private static final int SOL_SOCKET = 1, SO_SNDBUF = 7, SO_RCVBUF = 8, SO_PASSCRED = 16, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21, SO_ACCEPTCONN = 30;
+    private static final int SOL_SOCKET = 1, SO_PASSCRED = 16, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21, SO_ACCEPTCONN = 30;
     private static final int MSG_PEEK = 2, MSG_CTRUNC = 8, MSG_TRUNC = 0x20, MSG_DONTWAIT = 0x40;
     private static final int ENOTCONN = 107;
     private static final int SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_SEQPACKET = 5, POLLRDHUP = 0x2000, SIOCINQ = 0x541b;
@@ -34,8 +34,8 @@ record SocketQueue(byte[] bytes, int[] lengths, int sendBuffer, int receiveBuffe
     }
 
     static SocketQueue peek(OpenDescriptor open, int socket, int type) {
-        int sendBuffer = option(socket, SO_SNDBUF);
-        int receiveBuffer = option(socket, SO_RCVBUF);
+        int sendBuffer = SocketOptions.chosenSendBuffer(socket);
+        int receiveBuffer = SocketOptions.chosenReceiveBuffer(socket);
         if (option(socket, SO_ACCEPTCONN) != 0) {
             return of(socket, new byte[0], new int[0], sendBuffer, receiveBuffer);
         }

@@ -8,6 +8,7 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Terminal;
+import org.udckpt.process.model.JobName;
 import org.udckpt.process.model.TerminalObject.TerminalEnd;
 
 /**
@@ -91,8 +92,18 @@ final class TerminalReader {
                 Files.close(slave);
             }
         }
+        name(master, id, number);
         table.add(new org.udckpt.process.model.TerminalObject.Terminal(id, number, Terminal.modes(fd), Terminal.window(fd), Terminal.locked(fd),
                 Terminal.packets(fd), own.isEmpty() && Terminal.hungUp(fd), session(master, Terminal.session(fd)), foreground(Terminal.foreground(fd)), output, input));
+    }
+
+    /** The slave may have no descriptor, and must not be opened for this: its end is told to the master (EIO). */
+    private void name(End master, long id, int number) {
+        String path = "/dev/pts/" + number;
+        Files.Stat stat = Files.tryStat("/proc/" + master.open.process().pid + "/root" + path);
+        if (stat != null && stat.type() == Files.Stat.CHARACTER && isTerminal(stat) && minor(stat) + 256 * (major(stat) - SLAVE_FIRST) == number) {
+            table.add(new JobName.Slave(id, path, stat.mode() & 07777, stat.uid(), stat.gid()));
+        }
     }
 
     private static byte[] output(int master, int slave) {

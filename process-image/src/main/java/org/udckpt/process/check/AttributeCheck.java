@@ -29,6 +29,16 @@ final class AttributeCheck {
                 row.is(values.length == 2 && image.zombies().stream().anyMatch(one -> one.pid() == values[0] && one.parentPid() == attribute.pid()), "no child that has ended is", values[0]);
                 row.is(values[1] >= 0 && values[1] < 0xffffffffL, "nobody's user", values[1]);
             }
+            if (kind == AttributeKind.PARENT) {
+                long parent = attribute.values()[0];
+                row.is(parent > 1 && parent <= Integer.MAX_VALUE, "no process has the number", parent);
+            }
+            if (kind == AttributeKind.OBJECT_OWNER) {
+                long[] values = attribute.values();
+                row.is(values.length == 3 && image.descriptors().stream().anyMatch(one -> one.pid() == attribute.pid() && one.object() == values[0]), "the process has no object", values[0]);
+                row.is(values[1] >= 0 && values[1] < 0xffffffffL, "nobody's user", values[1]);
+                row.is(values[2] >= 0 && values[2] < 0xffffffffL, "nobody's group", values[2]);
+            }
             if (attribute.start() != 0 || attribute.end() != 0) {
                 RegionCheck.range(row, attribute.start(), attribute.end());
                 row.is(kind == null || kind == AttributeKind.MEMORY_POLICY, "no attribute of memory has a start,", attribute.start());

@@ -7,6 +7,7 @@ import java.util.Set;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.JobName;
 import org.udckpt.process.model.KernelObject;
+import org.udckpt.process.model.TerminalObject;
 
 /** The names that a restart makes: whose they are, and that they cannot lead elsewhere. */
 final class NameCheck {
@@ -37,6 +38,12 @@ final class NameCheck {
                     row.is(seen.add(file.object()), "a second name of object", file.object());
                     row.there("path", file.path());
                     attributes(row, file.path().isEmpty() ? "/gone" : file.path(), file.mode(), file.uid(), file.gid());
+                }
+                case JobName.Slave slave -> {
+                    row.is(image.terminals().stream().anyMatch(one -> one instanceof TerminalObject.Terminal terminal && terminal.id() == slave.object()
+                            && ("/dev/pts/" + terminal.number()).equals(slave.path())), "there is no terminal", slave.object());
+                    row.is(seen.add(slave.object()), "a second name of object", slave.object());
+                    attributes(row, slave.path(), slave.mode(), slave.uid(), slave.gid());
                 }
                 case JobName.Directory directory -> {
                     row.is(seen.add(directory.path()), "a second row of a directory with a path of length", directory.path() == null ? 0 : directory.path().length());

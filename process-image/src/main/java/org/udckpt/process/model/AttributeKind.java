@@ -27,7 +27,11 @@ public enum AttributeKind {
     /** set_mempolicy(2), mbind(2): the mode with its flags, then the nodes, a bit for each. */
     MEMORY_POLICY("memory-policy", 17),
     /** Of a child that has ended and was not waited for ({@link Zombie}): its pid, and its real user where that is not root, as waitid(2) tells it. */
-    ENDED_CHILD("ended-child-user", 2);
+    ENDED_CHILD("ended-child-user", 2),
+    /** Of the job's first process: what getppid(2) tells it, and the job's orphans: the number of the shepherd, where that is not pid 1. */
+    PARENT("parent", 1),
+    /** Of a process with a descriptor of a socket or a pipe: the object's id, and the user and group who have made it (fstat(2)), where those are not root. */
+    OBJECT_OWNER("object-owner", 3);
 
     private final String label;
     private final int mostValues;

@@ -1,7 +1,7 @@
 package org.udckpt.process.model;
 
 /**
- * A name in the file system that a restart makes again, as it was at the checkpoint: that of a FIFO or a unix socket, and of the directories above
+ * A name in the file system that a restart makes again, as it was at the checkpoint: that of a FIFO, a unix socket or a terminal, and of the directories above
  * them, above shared memory and above the job's files. Images that were made before this table was have none: there owner, mode and directory are not
  * known, and a restart makes the name for its own user, with the mode that the process's umask gives.
  */
@@ -18,6 +18,9 @@ public sealed interface JobName {
      * @param path "": it stands nowhere any more, since it was removed or replaced
      */
     record SocketFile(long object, String path, int mode, int uid, int gid) implements JobName {}
+
+    /** Of the {@link TerminalObject.Terminal} {@code object}: its slave, {@code /dev/pts/N}, whose owner and mode grantpt(3) and mesg(1) set. */
+    record Slave(long object, String path, int mode, int uid, int gid) implements JobName {}
 
     /**
      * A directory above one of those names or files.

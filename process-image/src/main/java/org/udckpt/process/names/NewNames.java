@@ -31,7 +31,7 @@ public final class NewNames {
             switch (name) {
                 case JobName.Fifo fifo -> known.put(fifo.object(), fifo);
                 case JobName.SocketFile file -> known.put(file.object(), file);
-                case JobName.Directory _ -> { }
+                case JobName.Slave _, JobName.Directory _ -> { }
             }
         }
         for (KernelObject object : image.objects()) {

@@ -64,6 +64,9 @@ final class Credentials {
             if (attribute.kind() == AttributeKind.ENDED_CHILD && !mayChange) {
                 throw owners.of(attribute.pid()).unsupported("its child " + attribute.values()[0] + ", which had ended, was user " + attribute.values()[1] + "'s, which only root can make again; restart as root");
             }
+            if (attribute.kind() == AttributeKind.OBJECT_OWNER && !mayChange) {
+                throw owners.of(attribute.pid()).unsupported("a socket or pipe of it is user " + attribute.values()[1] + "'s, to whom only root can give it; restart as root");
+            }
         }
     }
 

@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.Attribute;
+import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.FileNotice;
 import org.udckpt.process.model.JobImage;
@@ -36,10 +38,12 @@ final class Descriptors {
     private final Set<Long> begun = new HashSet<>();
     /** the launcher's standard streams, which the stubs inherited: their numbers in each process */
     private final long[] streams;
+    /** its number in its namespace */
+    private final int shepherd;
 
-    /** @param streams as {@link Handles#prepare} says */
-    Descriptors(JobImage image, Map<Integer, Puppet> puppets, Handles handles, NamedFiles names, RestoreTarget target, long[] streams) {
-        this.streams = streams;
+    Descriptors(JobImage image, Map<Integer, Puppet> puppets, Handles handles, NamedFiles names, RestoreTarget target, ProcessTree tree) {
+        this.streams = tree.streams();
+        this.shepherd = tree.shepherd();
         this.image = image;
         this.puppets = puppets;
         this.handles = handles;
@@ -145,7 +149,7 @@ final class Descriptors {
 
     private long pmi(Puppet maker, KernelObject.PmiConnection pmi) {
         int number = target.pmi(maker.rank(), pmi.queued());
-        long fd = Handles.fetch(maker, 1, number);
+        long fd = Handles.fetch(maker, shepherd, number);
         target.taken(number);
         if ((pmi.flags() & Syscall.O_NONBLOCK) != 0) {
             maker.call("set O_NONBLOCK", Syscall.FCNTL, fd, 4 /* F_SETFL */, Syscall.O_NONBLOCK);
@@ -182,6 +186,7 @@ final class Descriptors {
 
     /** The last step: every number means what it meant; the temporaries are closed. */
     void place() {
+        puppets.values().forEach(handles::fetchAll);
         List<Descriptor> sorted = image.descriptors().stream().sorted(Comparator.comparingInt(Descriptor::fd)).toList();
         Map<Puppet, Batch> batches = new LinkedHashMap<>();
         for (Descriptor descriptor : sorted) {
@@ -199,11 +204,18 @@ final class Descriptors {
         }
         batches.values().forEach(Batch::run);
         puppets.values().forEach(handles::closeTemporaries);
+        image.attributes().stream().filter(one -> one.kind() == AttributeKind.OBJECT_OWNER).forEach(this::give);
         // A process that closes any descriptor of a file loses its locks on it (fcntl(2)): only now.
         objects(KernelObject.FileLock.class).forEach(this::lock);
         objects(KernelObject.SignalOwner.class).forEach(this::owner);
         objects(KernelObject.SignalOnReady.class).forEach(this::signal); // what the restore itself writes, signals nobody
         image.notices().stream().filter(FileNotice.Lease.class::isInstance).map(FileNotice.Lease.class::cast).forEach(this::lease);
+    }
+
+    /** It changes whose a socket is for firewalls and routes, too (sockfs_setattr, net/socket.c). */
+    private void give(Attribute owner) {
+        Descriptor any = anyOf(owner.values()[0]);
+        puppet(any.pid()).call("fchown of a socket or pipe", Syscall.FCHOWN, any.fd(), owner.values()[1], owner.values()[2]);
     }
 
     private void lock(KernelObject.FileLock lock) {

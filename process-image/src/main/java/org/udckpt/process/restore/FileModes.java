@@ -14,7 +14,7 @@ import org.udckpt.process.model.MemoryKind;
 
 /**
  * An open file stays writable when its mode forbids it ({@code open(..., O_CREAT | O_RDWR, 0400)}); to open it again its
- * owner has to permit that for a while. Closing puts the modes back.
+ * owner has to permit that for a while. Closing puts the modes back, once.
  */
 final class FileModes implements AutoCloseable {
     private static final int CHMOD = 90, OWNER = 0600;

@@ -47,34 +47,34 @@ final class LazyProcesses implements AutoCloseable {
         return new LazyProcesses(bytes < least ? Map.of() : plans, target);
     }
 
-    /** When the process's mappings are there: what of its memory has to be read now. */
-    MemorySource begin(Puppet puppet, MemorySource contents) {
+    /** When the process's mappings are there: what of its memory has to be read now. @param shepherd its number in its namespace */
+    MemorySource begin(Puppet puppet, int shepherd, MemorySource contents) {
         LazyPlan plan = plans.get(puppet.pid());
         if (plan == null) {
             return contents;
         }
         if (memory == null) {
-            memory = new LazyMemory(connect(puppet));
+            memory = new LazyMemory(connect(puppet, shepherd));
         }
         memory.add(puppet.hostPid(), context(puppet), plan, contents);
         return ProcessContents.without(contents, plan.regions());
     }
 
-    /** This process's end of a socket of pid 1's. */
-    private int connect(Puppet puppet) {
+    /** This process's end of a socket of the shepherd's. */
+    private int connect(Puppet puppet, int number) {
         int descriptor = target.lazy();
-        try (PidFd shepherd = new PidFd(pidOne(puppet))) {
+        try (PidFd shepherd = new PidFd(shepherd(puppet, number))) {
             return shepherd.duplicate(descriptor);
         } finally {
             target.taken(descriptor);
         }
     }
 
-    /** The stub from which the puppet, or its first ancestor, was made is a child of pid 1. */
-    private static int pidOne(Puppet puppet) {
+    /** The stub from which the puppet, or its first ancestor, was made is a child of the shepherd. */
+    private static int shepherd(Puppet puppet, int number) {
         for (int pid = puppet.hostPid(); ; ) {
             pid = Integer.parseInt(Proc.field(Proc.text("/proc/" + pid + "/status"), "PPid:"));
-            if (Proc.field(Proc.text("/proc/" + pid + "/status"), "NSpid:").matches(".*\\s1")) {
+            if (Proc.field(Proc.text("/proc/" + pid + "/status"), "NSpid:").matches(".*\\s" + number)) {
                 return pid;
             }
         }

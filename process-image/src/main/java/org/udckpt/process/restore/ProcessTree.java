@@ -26,7 +26,7 @@ import org.udckpt.process.tree.TreeStep;
  */
 final class ProcessTree {
     private static final int PR_SET_CHILD_SUBREAPER = 36;
-    private static final int FIRST_PID = 300;
+    private static final int FIRST_PID = 300, PID_ONE = 1;
 
     private final JobImage image;
     private final RestoreTarget target;
@@ -37,6 +37,7 @@ final class ProcessTree {
     /** Where the launcher's standard streams are in all processes. */
     private long[] streams;
     private long hole;
+    private int shepherd = PID_ONE;
     private final List<Integer> stubs = new ArrayList<>();
     private final Map<Integer, ProcessState> states;
     /** All that there are, by the plan's numbers: helpers and children that will have ended, too. */
@@ -84,12 +85,29 @@ final class ProcessTree {
         image.threads().forEach(thread -> taken.add(thread.tid()));
         image.processes().forEach(process -> taken.addAll(List.of(process.pid(), process.processGroup(), process.session())));
         image.zombies().forEach(zombie -> taken.addAll(List.of(zombie.pid(), zombie.processGroup(), zombie.session())));
+        nameParent();
         steps.forEach(this::go);
         image.processes().stream().filter(process -> process.session() == process.pid()).forEach(leader -> terminals.foreground(made.get(leader.pid())));
         image.zombies().forEach(this::bury);
         Map<Integer, Puppet> puppets = new LinkedHashMap<>();
         image.processes().forEach(process -> puppets.put(process.pid(), made.get(process.pid())));
         return puppets;
+    }
+
+    /** getppid(2) of the first processes and of orphans: the shepherd takes the number that their parent had, where nothing of the job has it. */
+    private void nameParent() {
+        int parent = image.attributes().stream().filter(one -> one.kind() == AttributeKind.PARENT).mapToInt(one -> (int) one.values()[0]).findFirst().orElse(PID_ONE);
+        if (parent != PID_ONE && taken.add(parent)) {
+            shepherd = target.parent(parent);
+        }
+        if (shepherd != parent) {
+            target.warn("the parent of the job's first process had pid " + parent + ", which it cannot have here: getppid(2) tells " + shepherd + " now");
+        }
+    }
+
+    /** The number of the shepherd in its namespace. */
+    int shepherd() {
+        return shepherd;
     }
 
     /** What the tracer's end does not kill: stubs that were not seized yet. */

@@ -88,6 +88,7 @@ public record Relocation(List<Move> moves, String directory) {
         return switch (name) {
             case JobName.Fifo f -> new JobName.Fifo(f.object(), path(f.path()), f.mode(), f.uid(), f.gid());
             case JobName.SocketFile s -> new JobName.SocketFile(s.object(), s.path().isEmpty() ? "" : path(s.path()), s.mode(), s.uid(), s.gid());
+            case JobName.Slave s -> s; // in a file system of the job's own
             case JobName.Directory d -> new JobName.Directory(path(d.path()), d.mode(), d.uid(), d.gid(), d.own());
         };
     }

@@ -7,7 +7,7 @@ import java.util.Set;
 import org.udckpt.linux.Files;
 import org.udckpt.process.model.ProcessState;
 
-/** Where a job is restored to: the shepherd that is pid 1 of its namespaces (docs/interfaces.md), and its new agent. */
+/** Where a job is restored to: the shepherd in its namespaces (docs/interfaces.md), and its new agent. */
 public interface RestoreTarget {
     /**
      * The shepherd's {@code clock}, once, before the first stub: this is what CLOCK_MONOTONIC and CLOCK_BOOTTIME of the job differ by from this
@@ -15,11 +15,18 @@ public interface RestoreTarget {
      */
     void clock(long offsetNs);
 
-    /** The shepherd's {@code stub}: a paused child of pid 1 with this pid; its pid as this process sees it. */
+    /**
+     * The shepherd's {@code parent}, before the first stub: the shepherd goes on under this pid, which the job's first processes and orphans see as their parent's.
+     *
+     * @return the pid that it has now in its namespace: 1 where it cannot have that one
+     */
+    int parent(int pid);
+
+    /** The shepherd's {@code stub}: a paused child of its with this pid; its pid as this process sees it. */
     int stub(int pid);
 
     /**
-     * The shepherd's {@code pmi}: a new PMI connection of this rank; its descriptor number in pid 1. The agent first
+     * The shepherd's {@code pmi}: a new PMI connection of this rank; its descriptor number in the shepherd. The agent first
      * sends {@code queued} on it: answers that the rank had not read at the checkpoint.
      */
     int pmi(int rank, byte[] queued);
@@ -27,7 +34,7 @@ public interface RestoreTarget {
     /** The shepherd's {@code taken}: the rank, or the agent, has its copy of that descriptor. */
     void taken(int descriptor);
 
-    /** The shepherd's {@code lazy}: the number, in pid 1, of the agent's end of a socket over which both hold what fills memory; {@link #taken} too. */
+    /** The shepherd's {@code lazy}: the number, in the shepherd, of the agent's end of a socket over which both hold what fills memory; {@link #taken} too. */
     int lazy();
 
     /** The shepherd's {@code go}: the processes are complete and will outlive this one. */

@@ -69,7 +69,7 @@ public final class Restorer {
         this.timers = image.timers().stream().collect(Collectors.groupingBy(PosixTimer::pid));
         this.handles = new Handles(image);
         this.inherited = new InheritedMemory(ProcessTree.plan(image, owners), image, regions, privateContents, handles, verified, names);
-        this.tree = new ProcessTree(image, target, owners, new TerminalObjects(image.terminals(), handles), handles, inherited);
+        this.tree = new ProcessTree(image, target, owners, new TerminalObjects(image, handles), handles, inherited);
         Map<Long, MemorySource> rest = new HashMap<>();
         privateContents.forEach((pid, source) -> rest.put(pid, inherited.rest(source)));
         this.lazy = LazyProcesses.plan(image.processes(), this::regionsOf, rest, lazyFrom, target);
@@ -152,14 +152,14 @@ public final class Restorer {
             }
             try (FileModes modes = new FileModes(image, names); TracerThread tracer = new TracerThread("udckpt-restore")) {
                 Restorer restorer = new Restorer(image, memory, target, owners, verified, names, lazyFrom);
-                return tracer.call(() -> restorer.run(files));
+                return tracer.call(() -> restorer.run(files, modes));
             }
         } catch (TraceeGone gone) {
             throw new RestoreException(RestoreException.Reason.FAILED, "a process died while it was restored: " + gone.getMessage(), gone);
         }
     }
 
-    private Restored run(FileChecks files) {
+    private Restored run(FileChecks files, FileModes modes) {
         boolean complete = false;
         Map<Integer, Puppet> puppets = Map.of();
         FirstInstruction start = null;
@@ -182,6 +182,7 @@ public final class Restorer {
             }
             placed.settle();
             InotifyObjects.watch(image, puppets, names);
+            modes.close(); // before anything runs that could see them
             spaces.values().forEach(AddressSpace::leaveKernelPages);
             threads.forEach(Threads::setRegisters);
             stopStopped(puppets);
@@ -213,7 +214,7 @@ public final class Restorer {
         byte[] model = Ptrace.xstate(puppets.values().iterator().next().hostPid());
         VectorConversion vectors = new VectorConversion(image.vectors(), VectorLayouts.here(model), model);
         Map<Integer, List<ThreadState>> threadStates = threadsForHere(puppets, vectors);
-        Descriptors descriptors = new Descriptors(image, puppets, handles, names, target, tree.streams());
+        Descriptors descriptors = new Descriptors(image, puppets, handles, names, target, tree);
         for (ProcessState process : image.processes()) {
             Puppet puppet = puppets.get(process.pid());
             AddressSpace space = new AddressSpace(puppet, process, regionsOf(process), guardsOf(process), handles, sharedMemories, verified, names, inherited.of(puppet));
@@ -229,7 +230,7 @@ public final class Restorer {
             spaces.get(process.pid()).map();
             Puppet puppet = puppets.get(process.pid());
             attributesOf(process, puppet).placeMemory();
-            MemorySource now = lazy.begin(puppet, ProcessContents.own(inherited.rest(contents(puppet)), regionsOf(process)));
+            MemorySource now = lazy.begin(puppet, tree.shepherd(), ProcessContents.own(inherited.rest(contents(puppet)), regionsOf(process)));
             pages.fillMemory(now, puppet.memory(), 0, puppet.name());
             pages.alongside(() -> lazy.needAtOnce(puppet, threadStates.getOrDefault(process.pid(), List.of())));
         }

@@ -180,12 +180,29 @@ final class SocketObjects {
             long[] turned = accept(maker, peer, socket);
             return new long[] {turned[1], turned[0]};
         }
+        if (socket.type() == SOCK_DGRAM && socket.id() != SocketNames.NOBODY && socket.name().length > 0 && peer.name().length > 0) {
+            return callEachOther(maker, socket, peer);
+        }
         long[] pair = pair(maker, socket);
         if (socket.name().length > 0) {
             names.bind(maker, socket, pair[0]);
         }
         if (peer.name().length > 0) {
             names.bind(maker, peer, pair[1]);
+        }
+        return pair;
+    }
+
+    /** Datagram sockets with names have called connect(2), and so know nothing of who is at the other end (SO_PEERCRED of unix(7)); two of socketpair(2) would. */
+    private long[] callEachOther(Puppet maker, UnixSocket socket, UnixSocket peer) {
+        UnixSocket[] both = {socket, peer};
+        long[] pair = new long[2];
+        for (int i = 0; i < 2; i++) {
+            pair[i] = maker.call("socket", Syscall.SOCKET, AF_UNIX, SOCK_DGRAM | Syscall.O_CLOEXEC, 0);
+            names.bind(maker, both[i], pair[i]);
+        }
+        for (int i = 0; i < 2; i++) {
+            names.connect(maker, "connect a datagram socket", pair[i], both[1 - i]);
         }
         return pair;
     }
@@ -272,25 +289,35 @@ final class SocketObjects {
         }
     }
 
-    /** Sends what {@code socket} has not read yet from the other end; the buffer is large enough for the moment. */
+    /** Sends what {@code socket} has not read yet from the other end; the buffer is large enough for the moment, and then what it was, chosen by nobody (SO_BUF_LOCK). */
     private static void fill(Puppet maker, UnixSocket socket, long own, long other) {
         byte[] queued = socket.queued();
         if (queued.length == 0 && socket.messageLengths().length == 0) {
             return;
         }
+        int before = size(maker, other);
         // setsockopt(2) is bounded by net.core.wmem_max, which is at least what the job's own buffer came from.
         option(maker, other, SO_SNDBUF, Math.max(queued.length, 1 << 17));
         if (socket.type() == SOCK_STREAM) {
             for (int at = 0; at < queued.length; ) {
                 at += send(maker, other, Arrays.copyOfRange(queued, at, Math.min(at + CHUNK, queued.length)));
             }
-            return;
         }
         int at = 0;
         for (int length : socket.messageLengths()) {
             send(maker, other, Arrays.copyOfRange(queued, at, at + length));
             at += length;
         }
+        option(maker, other, SO_SNDBUF, before / 2); // the kernel doubles what it is given (socket(7))
+        // That the size was chosen is told since Linux 5.14; before, nobody sees it.
+        maker.tryCall(Syscall.SETSOCKOPT, other, SOL_SOCKET, SO_BUF_LOCK, maker.structure().i32(0).put(), 4);
+    }
+
+    /** SO_SNDBUF. */
+    private static int size(Puppet maker, long fd) {
+        long length = maker.structure().i32(Integer.BYTES).i32(0).put();
+        maker.call("getsockopt", Syscall.GETSOCKOPT, fd, SOL_SOCKET, SO_SNDBUF, length + Integer.BYTES, length);
+        return maker.readInt(length + Integer.BYTES);
     }
 
     private static int send(Puppet maker, long fd, byte[] part) {
@@ -300,8 +327,6 @@ final class SocketObjects {
     private void finish(Puppet maker, UnixSocket socket, long fd) {
         option(maker, fd, SO_SNDBUF, socket.sendBuffer() / 2); // the kernel doubles what it is given (socket(7))
         option(maker, fd, SO_RCVBUF, socket.receiveBuffer() / 2);
-        // That these sizes were chosen is told by SO_BUF_LOCK (Linux 5.14; before, nobody sees it), which is among the options where the job has chosen them.
-        maker.tryCall(Syscall.SETSOCKOPT, fd, SOL_SOCKET, SO_BUF_LOCK, maker.structure().i32(0).put(), 4);
         if (socket.passCredentials()) {
             option(maker, fd, SO_PASSCRED, 1);
         }

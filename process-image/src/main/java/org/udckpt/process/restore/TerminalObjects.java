@@ -1,12 +1,18 @@
 package org.udckpt.process.restore;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Mounts;
 import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
+import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.JobName;
 import org.udckpt.process.model.TerminalObject;
 import org.udckpt.process.model.TerminalObject.Terminal;
 import org.udckpt.process.model.TerminalObject.TerminalEnd;
@@ -16,14 +22,17 @@ import org.udckpt.process.model.TerminalObject.TerminalEnd;
  * children: a session's controlling terminal is what its leader had when its members were forked.
  */
 final class TerminalObjects {
-    private static final int MOUNT = 165, MS_NOSUID = 2, MS_NOEXEC = 8, MS_BIND = 4096, F_SETFL = 4, ACCESS = 3, O_NOCTTY = 0400;
+    private static final int MOUNT = 165, MS_NOSUID = 2, MS_NOEXEC = 8, MS_BIND = 4096, F_SETFL = 4, ACCESS = 3, O_NOCTTY = 0400, AT_FDCWD = -100, GROUP = 070;
     private static final int NUMBERS_MOST = 4096;
 
     private final List<TerminalObject> objects;
     private final Handles handles;
+    /** id of a terminal -> whose its slave is; an older image has none */
+    private final Map<Long, JobName.Slave> slaves = new HashMap<>();
 
-    TerminalObjects(List<TerminalObject> objects, Handles handles) {
-        this.objects = objects;
+    TerminalObjects(JobImage image, Handles handles) {
+        this.objects = image.terminals();
+        image.names().stream().filter(JobName.Slave.class::isInstance).map(JobName.Slave.class::cast).forEach(name -> slaves.put(name.object(), name));
         this.handles = handles;
     }
 
@@ -48,9 +57,11 @@ final class TerminalObjects {
         objects(TerminalEnd.class).filter(end -> end.terminal() == 0).forEach(end -> orphan(maker, end)); // whose number nobody asks for
     }
 
+    /** With the group and the mode that terminals have on this machine. An ordinary user's namespace has its own group only. */
     private static void mount(Puppet maker) {
+        String slaves = User.id() == 0 ? Mounts.terminals() : "";
         long result = maker.tryCall(MOUNT, maker.string("devpts"), maker.string("/dev/pts"), maker.string("devpts"), MS_NOSUID | MS_NOEXEC,
-                maker.string("newinstance,ptmxmode=0666,mode=0620"));
+                maker.string("newinstance,ptmxmode=0666," + (slaves.isEmpty() ? "mode=0620" : slaves)));
         if (result < 0) {
             throw maker.unsupported("it has pseudo-terminals, and its own /dev/pts cannot be mounted: " + LinuxError.name((int) -result));
         }
@@ -88,6 +99,7 @@ final class TerminalObjects {
         TerminalEnd own = ends.stream().filter(TerminalEnd::master).findFirst()
                 .orElseThrow(() -> maker.failed("the image is inconsistent: terminal /dev/pts/" + terminal.number() + " has no master"));
         add(maker, own, master);
+        own(maker, terminal);
         TerminalEnd slave = ends.stream().filter(end -> !end.master()).findFirst().orElse(null);
         try (PidFd process = new PidFd(maker.hostPid())) {
             int here = process.duplicate((int) handles.in(maker, own.id()));
@@ -102,6 +114,19 @@ final class TerminalObjects {
                 }
             }
         }
+    }
+
+    /** An ordinary user gives nothing away; and lets nobody in whom the group of the slave is not. */
+    private void own(Puppet maker, Terminal terminal) {
+        JobName.Slave slave = slaves.get(terminal.id());
+        if (slave == null) {
+            return;
+        }
+        boolean root = User.id() == 0;
+        if (root) {
+            maker.call("owner of " + slave.path(), Syscall.FCHOWNAT, AT_FDCWD, maker.string(slave.path()), slave.uid(), slave.gid(), 0);
+        }
+        maker.call("mode of " + slave.path(), Syscall.FCHMODAT, AT_FDCWD, maker.string(slave.path()), root ? slave.mode() : slave.mode() & ~GROUP);
     }
 
     private static void set(Terminal terminal, int master, int slave) {

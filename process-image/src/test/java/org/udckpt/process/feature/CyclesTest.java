@@ -39,7 +39,7 @@ class CyclesTest {
         System.out.println("cycles: -Dudckpt.seed=" + SEED + " -Dudckpt.cycles=" + COUNT);
         Installation installation = Installation.built();
         List<Feature> features = Feature.all(installation.programs()).stream().filter(Feature::mayRestore).toList();
-        List<Flavour> flavours = Support.refusal() == null ? List.of(Flavour.values()) : List.of(Flavour.WHOLE);
+        List<Flavour> flavours = Support.refusal() == null ? List.of(Flavour.values()) : List.of(Flavour.WHOLE, Flavour.COMPARED);
         Path directory = Files.createTempDirectory("udckpt-c");
         Random random = new Random(SEED);
         List<String> failures = new ArrayList<>();

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Collection;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +33,7 @@ final class FeatureCase {
     private final Path directory;
     private final Flavour flavour;
     private final Random random;
+    private final Compared compared;
     private Filling filling = Filling.NOTHING;
 
     /** @param directory an empty one; it stays when the case fails */
@@ -40,6 +42,7 @@ final class FeatureCase {
         this.installation = installation;
         this.directory = directory;
         this.flavour = flavour;
+        this.compared = new Compared(feature, directory.resolve("output"));
         this.random = new Random(seed ^ feature.name().hashCode());
     }
 
@@ -60,7 +63,7 @@ final class FeatureCase {
                     if (saved == null) {
                         break; // refused, as it may be: the program goes on and gives its verdict below
                     }
-                    Thread.sleep(random.nextInt(100));
+                    Thread.sleep(flavour.compared() ? 0 : random.nextInt(100));
                     check(!Files.exists(work.resolve("result")), "the original was hurt by the checkpoint", work, shepherd);
                     shepherd.close(); // kill -9 of all that runs below it
                     spoilFiles(work);
@@ -97,10 +100,9 @@ final class FeatureCase {
     /** Returns its pid; 0 when another program of this machine has a port of its now, which a user is told to end. */
     private int restore(SavedJob saved, ShepherdProcess shepherd, int attempt) throws Exception {
         try {
-            return switch (flavour) {
-                case WHOLE -> saved.restore(shepherd);
-                case LAZY -> restoreLazily(saved, shepherd);
-            };
+            int pid = flavour.lazy() ? restoreLazily(saved, shepherd) : saved.first(saved.restore(shepherd, false, this::look));
+            compared.check();
+            return pid;
         } catch (RestoreException busy) {
             if (attempt == ATTEMPTS || !busy.getMessage().contains(" is taken, by another program")) {
                 throw busy;
@@ -111,9 +113,15 @@ final class FeatureCase {
         }
     }
 
+    private void look(Collection<Integer> hostPids) {
+        if (flavour.compared()) {
+            compared.after(hostPids);
+        }
+    }
+
     private int restoreLazily(SavedJob saved, ShepherdProcess shepherd) {
         filling.close();
-        Restored restored = saved.slow(SLOW_PAGE_NS).restoreLazily(shepherd);
+        Restored restored = saved.slow(SLOW_PAGE_NS).restore(shepherd, true, this::look);
         filling = restored.filling();
         if (filling.bytes() == 0) {
             throw new AssertionError(feature.name() + ": no memory came in after its start");
@@ -131,7 +139,8 @@ final class FeatureCase {
 
     private SavedJob checkpoint(int pid, ShepherdProcess shepherd, int generation, Path work) throws IOException {
         try {
-            SavedJob saved = SavedJob.capture(pid, shepherd, feature.second());
+            SavedJob saved = flavour.compared() ? SavedJob.captureLast(pid, shepherd, feature.second(), compared::before)
+                    : SavedJob.capture(pid, shepherd, feature.second());
             if (!feature.mayRestore()) {
                 saved.close();
                 throw new AssertionError(feature.name() + " was captured, but it has to be refused");

@@ -78,14 +78,14 @@ final class FeatureSuite {
     }
 
     /**
-     * The same in a JVM of its own, which may be another user's: DIRECTORY SEED GENERATIONS; prints a line per case:
+     * The same in a JVM of its own, which may be another user's: DIRECTORY SEED GENERATIONS FLAVOUR; prints a line per case:
      * {@code feature NAME ok} or {@code feature NAME TEXT}.
      */
     public static void main(String[] arguments) throws Exception {
         Runtime.getRuntime().addShutdownHook(new Thread(FeatureSuite::stop));
         Installation installation = Installation.built();
         Map<Feature, CompletableFuture<Void>> results = start(Feature.all(installation.programs()), installation, Path.of(arguments[0]),
-                Long.parseLong(arguments[1]), Integer.parseInt(arguments[2]), Flavour.WHOLE);
+                Long.parseLong(arguments[1]), Integer.parseInt(arguments[2]), Flavour.valueOf(arguments[3]));
         BiConsumer<Feature, Throwable> print = (feature, error) -> System.out.println("feature " + feature.name() + " "
                 + (error == null ? "ok" : describe(error)));
         CompletableFuture.allOf(results.entrySet().stream()

@@ -43,6 +43,13 @@ class KernelFeatureTest {
                 directory(), SEED, GENERATIONS, Flavour.WHOLE));
     }
 
+    /** What the kernel says of each process is the same before and after. */
+    @TestFactory
+    Stream<DynamicTest> lineByLine() throws IOException {
+        Installation installation = Installation.built();
+        return tests("line by line", FeatureSuite.start(Feature.all(installation.programs()), installation, directory(), SEED, GENERATIONS, Flavour.COMPARED));
+    }
+
     /** With memory that comes in while the programs run. */
     @TestFactory
     Stream<DynamicTest> lazily() throws IOException {
@@ -113,7 +120,8 @@ class KernelFeatureTest {
         return List.of("setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all",
                 System.getProperty("java.home") + "/bin/java", "-Xmx512m", "--enable-native-access=ALL-UNNAMED",
                 "-Dudckpt.native=" + installation.root(), "-Dudckpt.features=" + System.getProperty("udckpt.features", ""),
-                "-Duser.home=" + work, "-cp", classPath, FeatureSuite.class.getName(), work.toString(), Long.toString(SEED), Integer.toString(GENERATIONS));
+                "-Duser.home=" + work, "-cp", classPath, FeatureSuite.class.getName(), work.toString(), Long.toString(SEED), Integer.toString(GENERATIONS),
+                Flavour.WHOLE.name());
     }
 
     /** Copies of the class directories: the repository itself may be closed to other users. */

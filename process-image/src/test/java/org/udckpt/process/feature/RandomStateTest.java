@@ -61,7 +61,7 @@ class RandomStateTest {
         try (ShepherdProcess shepherd = saved.newShepherd(installation.shepherd(), directory.resolve(socket), directory.resolve("output"))) {
             int pid;
             if (lazily) {
-                Restored restored = saved.restoreLazily(shepherd);
+                Restored restored = saved.restore(shepherd, true, hostPids -> { });
                 pid = saved.first(restored);
                 restored.filling().filled().get(SECONDS, java.util.concurrent.TimeUnit.SECONDS);
                 restored.filling().close();

@@ -4,8 +4,12 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.udckpt.process.capture.Capture;
 import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.capture.CaptureRequest;
@@ -42,30 +46,48 @@ final class SavedJob implements AutoCloseable {
     static SavedJob capture(int pid, ShepherdProcess shepherd, boolean second) {
         CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)), CaptureRequest.StandardStreams.of((int) shepherd.pid()));
         if (second) {
-            take(request, shepherd).close();
+            take(request, shepherd, Capture::take).close();
         }
-        try (Capture capture = take(request, shepherd)) {
-            Arena arena = Arena.ofShared();
-            List<MemorySource> memory = new ArrayList<>();
-            for (MemorySource source : capture.sources()) {
-                memory.add(new SavedMemory(source, arena));
-            }
-            JobImage image = capture.image().identified(capture.identities(new KnownFiles()));
-            try {
-                ImageCheck.check(image);
-                ImageCheck.check(image, memory);
-            } catch (BrokenTable wrong) {
-                throw new AssertionError("a true image is refused: " + wrong.table() + " " + wrong.getMessage(), wrong);
-            }
-            return new SavedJob(image, memory, arena);
+        try (Capture capture = take(request, shepherd, Capture::take)) {
+            return of(capture);
+        }
+    }
+
+    private static SavedJob of(Capture capture) {
+        Arena arena = Arena.ofShared();
+        List<MemorySource> memory = new ArrayList<>();
+        for (MemorySource source : capture.sources()) {
+            memory.add(new SavedMemory(source, arena));
+        }
+        JobImage image = capture.image().identified(capture.identities(new KnownFiles()));
+        try {
+            ImageCheck.check(image);
+            ImageCheck.check(image, memory);
+        } catch (BrokenTable wrong) {
+            throw new AssertionError("a true image is refused: " + wrong.table() + " " + wrong.getMessage(), wrong);
+        }
+        return new SavedJob(image, memory, arena);
+    }
+
+    /** As {@link #capture}, but it ends where it stood, when {@code look} has looked at its processes, whose pids as this process sees them it is given. */
+    static SavedJob captureLast(int pid, ShepherdProcess shepherd, boolean second, Consumer<List<Integer>> look) {
+        CaptureRequest request = new CaptureRequest(List.of(new CaptureRequest.Root(0, pid)), CaptureRequest.StandardStreams.of((int) shepherd.pid()));
+        if (second) {
+            take(request, shepherd, Capture::take).close();
+        }
+        try (Capture capture = take(request, shepherd, Capture::standing)) {
+            look.accept(shepherd.processes(capture.snapshotPids()));
+            SavedJob saved = of(capture);
+            capture.end();
+            return saved;
         }
     }
 
     /** What fails may succeed a moment later, as a job's checkpoint does, which is tried again too. */
-    private static Capture take(CaptureRequest request, ShepherdProcess shepherd) {
+    private static Capture take(CaptureRequest request, ShepherdProcess shepherd, Function<CaptureRequest, Capture> how) {
         for (int attempt = 1; ; attempt++) {
             try {
-                Capture capture = Capture.take(request);
+                Capture capture = how.apply(request);
                 for (int snapshot : capture.snapshotPids()) {
                     shepherd.tell("expect " + snapshot);
                 }
@@ -102,18 +124,19 @@ final class SavedJob implements AutoCloseable {
 
     /** Restores into a shepherd's namespaces; the pid of the first process as this one sees it. */
     int restore(ShepherdProcess shepherd) {
-        return first(restore(shepherd, Long.MAX_VALUE));
+        return first(restore(shepherd, false, hostPids -> { }));
     }
 
-    /** As {@link #restore}, but all memory that can wait comes in while the job runs. */
-    Restored restoreLazily(ShepherdProcess shepherd) {
-        return restore(shepherd, 1);
-    }
-
-    private Restored restore(ShepherdProcess shepherd, long lazyFrom) {
+    /**
+     * As {@link #restore(ShepherdProcess)}.
+     *
+     * @param lazily all memory that can wait comes in while the job runs
+     * @param look is given the pids of the processes, as this process sees them, when all are there and none has run
+     */
+    Restored restore(ShepherdProcess shepherd, boolean lazily, Consumer<Collection<Integer>> look) {
         try (Rollback files = Rollback.prepare(image, memory, new RollbackRequest("saved", false, List.of(), "", new long[0], Set.of()))) {
             files.swap();
-            Restored restored = Restorer.restore(image, memory, new Target(shepherd), lazyFrom);
+            Restored restored = Restorer.restore(image, memory, new Target(shepherd, look), lazily ? 1 : Long.MAX_VALUE);
             files.commit();
             return restored;
         }
@@ -128,10 +151,20 @@ final class SavedJob implements AutoCloseable {
         arena.close();
     }
 
-    private record Target(ShepherdProcess shepherd) implements RestoreTarget {
+    private record Target(ShepherdProcess shepherd, Consumer<Collection<Integer>> look) implements RestoreTarget {
+        @Override
+        public void awaitRelease(Map<Integer, Integer> hostPids) {
+            look.accept(hostPids.values());
+        }
+
         @Override
         public void clock(long offsetNs) {
             shepherd.ask("clock " + offsetNs);
+        }
+
+        @Override
+        public int parent(int pid) {
+            return shepherd.ask("parent " + pid);
         }
 
         @Override

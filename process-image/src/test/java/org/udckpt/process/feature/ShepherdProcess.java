@@ -19,6 +19,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
 
 /** A shepherd that this test started and commands (docs/interfaces.md); closing it ends all that it started. */
 final class ShepherdProcess implements AutoCloseable {
@@ -128,6 +131,20 @@ final class ShepherdProcess implements AutoCloseable {
 
     long pid() {
         return process.pid();
+    }
+
+    /** All that run below it, but for those (snapshots) and what only helps it. */
+    List<Integer> processes(int[] but) {
+        return process.descendants().map(one -> (int) one.pid()).filter(pid -> IntStream.of(but).noneMatch(other -> other == pid))
+                .filter(ShepherdProcess::ofTheJob).toList();
+    }
+
+    private static boolean ofTheJob(int pid) {
+        try {
+            return !Proc.stat(pid)[0].equals("Z") && !Proc.text("/proc/" + pid + "/comm").strip().startsWith("udckpt-");
+        } catch (LinuxError ended) { // the snapshot of an earlier capture
+            return false;
+        }
     }
 
     String printed() {

@@ -115,6 +115,11 @@ class HandmadeImageTest {
         }
 
         @Override
+        public int parent(int pid) {
+            return shepherd.parent(pid);
+        }
+
+        @Override
         public int stub(int pid) {
             return shepherd.stub(pid);
         }

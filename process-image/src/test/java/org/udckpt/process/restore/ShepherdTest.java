@@ -252,6 +252,33 @@ class ShepherdTest {
         }
     }
 
+    /** It is the parent of first processes and of orphans under the number that theirs had, and still ends with the process that the agent has started, and that with it. */
+    @Test
+    void goesOnUnderTheNumberOfTheJobsParent() throws Exception {
+        try (TestShepherd shepherd = TestShepherd.start(directory, List.of(), "--restore", "0")) {
+            assertEquals(5432, shepherd.ask("parent 5432"));
+            Path parents = directory.resolve("parents");
+            int first = shepherd.spawn(0, "", List.of("sh", "-c", "(sh -c 'sleep 0.2; cut -d\" \" -f4 /proc/self/stat > " + parents + "'; true) & echo $PPID; wait"));
+            assertEquals("exited " + first + " 0", shepherd.exit());
+            assertTrue(shepherd.output().lines().anyMatch("5432"::equals), shepherd.output());
+            int orphans = shepherd.spawn(0, "", List.of("sh", "-c", "(sleep 0.3; sh -c 'exec cut -d\" \" -f4 /proc/'$(sh -c 'echo $PPID')'/stat' > " + parents + ") & exit 3"));
+            assertEquals("exited " + orphans + " " + (3 << 8), shepherd.exit());
+            for (int round = 0; round < 500 && (!Files.exists(parents) || Files.size(parents) == 0 || !Files.readString(parents).strip().equals("5432")); round++) {
+                Thread.sleep(10);
+            }
+            assertEquals("5432", Files.readString(parents).strip(), "an orphan's parent");
+            shepherd.tell("parent 5433");
+            assertEquals("error parent 5433: it has to come first, to a shepherd that was started with --restore", shepherd.answer());
+            assertEquals(3, shepherd.abandon(), "the exit code of the job comes through");
+        }
+        try (TestShepherd shepherd = TestShepherd.start(directory, List.of(), "--restore", "0")) {
+            assertEquals(1, shepherd.ask("parent " + Integer.MAX_VALUE), "there is no such number");
+            shepherd.ask("stub 4321");
+            shepherd.tell("parent 5432");
+            assertEquals("error parent 5432: it has to come first, to a shepherd that was started with --restore", shepherd.answer());
+        }
+    }
+
     private void stubs(List<String> prefix) throws Exception {
         try (TestShepherd shepherd = TestShepherd.start(directory, prefix, "--restore", "0")) {
             shepherd.clock(5_000_000_000L);

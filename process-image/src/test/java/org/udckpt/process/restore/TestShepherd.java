@@ -115,6 +115,11 @@ final class TestShepherd implements RestoreTarget, AutoCloseable {
     }
 
     @Override
+    public int parent(int pid) {
+        return ask("parent " + pid);
+    }
+
+    @Override
     public int stub(int pid) {
         return ask("stub " + pid);
     }
