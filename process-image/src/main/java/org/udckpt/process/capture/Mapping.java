@@ -6,10 +6,14 @@ import org.udckpt.linux.Proc;
 
 /** A line of /proc/PID/maps (proc_pid_maps(5)). {@code device} is major:minor in the text's form. */
 record Mapping(long start, long end, String permissions, long offset, String device, long inode, String path, boolean deleted) {
-    private static final String DELETED = " (deleted)";
+    private static final String DELETED = " (deleted)", NO_DEVICE = "00:00";
 
     static List<Mapping> of(int pid) {
-        String text = Proc.text("/proc/" + pid + "/maps");
+        return parse(Proc.text("/proc/" + pid + "/maps"));
+    }
+
+    /** The lines of such a file. */
+    static List<Mapping> parse(String text) {
         List<Mapping> mappings = new ArrayList<>();
         for (int at = 0; at < text.length(); ) {
             int end = text.indexOf('\n', at);
@@ -64,9 +68,9 @@ record Mapping(long start, long end, String permissions, long offset, String dev
         return path.equals("[vdso]");
     }
 
-    /** Mapped from a file (or an object that looks like one). */
+    /** Mapped from a file (or an object that looks like one). The first System V segment of an IPC namespace has the number 0. */
     boolean file() {
-        return inode != 0;
+        return inode != 0 || !device.equals(NO_DEVICE);
     }
 
     boolean covers(long from, long to) {
