@@ -56,6 +56,7 @@ public final class KernelsWord {
             line("stat (fifo|device) (links|mode)$", "of a node or a FIFO that has gone"),
             line("inet SOL_SOCKET 2$", "SO_REUSEADDR: a capture sets it, also in the job that goes on: docs/capture.md, TCP"),
             part("status (SigPnd|ShdPnd)$", "\\b17 ", "SIGCHLD of a child that has stopped may be told once more: docs/restore.md"),
+            part("status ShdPnd$", "\\b(19|2[0-2]) ", "a process that had been stopped is stopped by the same signal as soon as it is let go"),
             // Time that passes.
             part("status (SigPnd|ShdPnd)$", "\\b(14|26|27|3[4-9]) ", "interval and POSIX timers (the programs' have SIGALRM, SIGVTALRM, SIGPROF and the first real-time signals) run on in the stop"),
             line("stat signal$", "the same in decimal"),

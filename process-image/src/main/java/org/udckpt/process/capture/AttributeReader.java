@@ -13,6 +13,7 @@ import org.udckpt.process.model.Region;
  * started. {@link ProcessReader} and {@link NumaPolicies} have asked in the stop for what a fork does not inherit.
  */
 final class AttributeReader {
+    private static final int SIGSTOP = 19;
     private static final int PR_GET_TSC = 25, PR_MCE_KILL_GET = 34, PR_GET_IO_FLUSHER = 58, PR_GET_MEMORY_MERGE = 68, ARCH_PRCTL = 158, ARCH_GET_CPUID = 0x1011;
     private static final int PR_TSC_SIGSEGV = 2, PR_MCE_KILL_DEFAULT = 2;
     private static final String FILTER = "/coredump_filter";
@@ -42,6 +43,9 @@ final class AttributeReader {
         String filter = Proc.text("/proc/" + process.snapshot.pid() + FILTER).strip();
         if (!filter.isEmpty() && !filter.equals(OWN_FILTER)) { // empty: the process has no memory any more
             add(AttributeKind.CORE_FILTER, Long.parseUnsignedLong(filter, 16));
+        }
+        if (process.main().jobStopped && process.main().stopSignal != SIGSTOP) {
+            add(AttributeKind.STOP_SIGNAL, process.main().stopSignal);
         }
         for (TracedThread thread : process.threads) {
             ofThread(thread);

@@ -210,6 +210,7 @@ final class Stopper {
     private void arrive(TracedProcess process, TracedThread thread, WaitStatus status) {
         thread.stopped = true;
         thread.jobStopped = status.signal() != SIGTRAP;
+        thread.stopSignal = status.signal();
         Ptrace.registers(thread.tid, thread.registers);
         InterruptedCalls.hide(thread.registers);
         calls.name(thread.tid, thread.registers);

@@ -9,6 +9,8 @@ final class TracedThread {
     final Registers registers = new Registers();
     boolean stopped;
     boolean jobStopped;
+    /** By which it was stopped, where it was: SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU (signal(7)). */
+    int stopSignal;
 
     TaskStatus status;
     int namespaceTid;

@@ -5,6 +5,7 @@ import java.util.Set;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.StopSignals;
 
 /** Attributes: of whom they are. Whether their values can be is for the kernel to say. */
 final class AttributeCheck {
@@ -28,6 +29,9 @@ final class AttributeCheck {
                 long[] values = attribute.values();
                 row.is(values.length == 2 && image.zombies().stream().anyMatch(one -> one.pid() == values[0] && one.parentPid() == attribute.pid()), "no child that has ended is", values[0]);
                 row.is(values[1] >= 0 && values[1] < 0xffffffffL, "nobody's user", values[1]);
+            }
+            if (kind == AttributeKind.STOP_SIGNAL) {
+                row.is(StopSignals.isOne(attribute.values()[0]), "no signal that stops a process:", attribute.values()[0]);
             }
             if (kind == AttributeKind.PARENT) {
                 long parent = attribute.values()[0];

@@ -31,7 +31,9 @@ public enum AttributeKind {
     /** Of the job's first process: what getppid(2) tells it, and the job's orphans: the number of the shepherd, where that is not pid 1. */
     PARENT("parent", 1),
     /** Of a process with a descriptor of a socket or a pipe: the object's id, and the user and group who have made it (fstat(2)), where those are not root. */
-    OBJECT_OWNER("object-owner", 3);
+    OBJECT_OWNER("object-owner", 3),
+    /** By which a stopped process was stopped, where it is not SIGSTOP: what wait(2) tells its parent. */
+    STOP_SIGNAL("stop-signal", 1);
 
     private final String label;
     private final int mostValues;

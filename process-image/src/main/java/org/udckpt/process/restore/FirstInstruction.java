@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.udckpt.linux.LinuxError;
@@ -16,16 +17,21 @@ import org.udckpt.linux.Syscall;
  */
 final class FirstInstruction {
     private static final int SIGSTOP = 19;
-    private static final long STOP_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long STOP_NS = TimeUnit.SECONDS.toNanos(10), STOP_AGAIN_NS = TimeUnit.SECONDS.toNanos(1);
 
     private final List<Threads> kept = new ArrayList<>();
     private final List<Threads> given = new ArrayList<>();
     private final Map<Integer, Integer> hostPids = new HashMap<>();
+    private final Set<Integer> stopped;
     private final RestoreTarget target;
     private final List<Integer> handedOver = new ArrayList<>();
 
-    /** @param threads of all processes, in our stop, with their registers */
-    FirstInstruction(List<Threads> threads, RestoreTarget target) {
+    /**
+     * @param threads of all processes, in our stop, with their registers
+     * @param stopped processes for which a signal waits that stops them
+     */
+    FirstInstruction(List<Threads> threads, Set<Integer> stopped, RestoreTarget target) {
+        this.stopped = stopped;
         this.target = target;
         for (Threads each : threads) {
             hostPids.put(each.puppet().pid(), each.puppet().hostPid());
@@ -48,13 +54,20 @@ final class FirstInstruction {
     private static void awaitStop(Puppet puppet) {
         long deadline = System.nanoTime() + STOP_NS;
         for (int tid : Proc.threads(puppet.hostPid())) {
-            while (!Proc.threadState(puppet.hostPid(), tid).equals("T")) {
-                if (System.nanoTime() > deadline) {
-                    throw puppet.failed("its thread " + tid + " did not stop for the debugger");
-                }
-                LockSupport.parkNanos(100_000);
+            if (!stops(puppet, tid, deadline)) {
+                throw puppet.failed("its thread " + tid + " did not stop for the debugger");
             }
         }
+    }
+
+    private static boolean stops(Puppet puppet, int tid, long deadline) {
+        while (!Proc.threadState(puppet.hostPid(), tid).equals("T")) {
+            if (System.nanoTime() > deadline) {
+                return false;
+            }
+            LockSupport.parkNanos(100_000);
+        }
+        return true;
     }
 
     /** Those that this process does not trace any more, by its numbers. */
@@ -62,8 +75,12 @@ final class FirstInstruction {
         return handedOver;
     }
 
-    /** The processes that nobody was given. */
+    /** The processes that nobody was given; those that are stopped first, so that nobody sees them run. */
     void letGo() {
-        kept.forEach(Threads::letGo);
+        List<Threads> first = kept.stream().filter(threads -> stopped.contains(threads.puppet().pid())).toList();
+        first.forEach(Threads::letGo);
+        long deadline = System.nanoTime() + STOP_AGAIN_NS; // somebody may have told them to go on
+        first.forEach(threads -> stops(threads.puppet(), threads.puppet().hostPid(), deadline));
+        kept.stream().filter(threads -> !stopped.contains(threads.puppet().pid())).forEach(Threads::letGo);
     }
 }

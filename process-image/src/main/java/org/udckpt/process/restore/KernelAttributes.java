@@ -73,7 +73,7 @@ final class KernelAttributes {
                 }
             }
             case DENY_WRITE_EXECUTE, MEMORY_MERGE, HUGE_PAGES_DISABLED, LOCK_FUTURE, CORE_FILTER -> { } // of the process
-            case ENDED_CHILD, PARENT, OBJECT_OWNER -> { } // other processes: ProcessTree; and what is open: Descriptors
+            case ENDED_CHILD, PARENT, OBJECT_OWNER, STOP_SIGNAL -> { } // other processes: ProcessTree; and what is open: Descriptors
         }
     }
 
@@ -88,7 +88,7 @@ final class KernelAttributes {
                 case DENY_WRITE_EXECUTE -> puppet.call("PR_SET_MDWE", Syscall.PRCTL, PR_SET_MDWE, value, 0, 0, 0);
                 case HUGE_PAGES_DISABLED -> { } // before memory came in: Attributes
                 case MACHINE_CHECK, IO_FLUSHER, TIME_STAMP_COUNTER, CPUID, STORE_BYPASS, INDIRECT_BRANCH, MEMORY_POLICY -> { } // of threads and memory
-                case ENDED_CHILD, PARENT, OBJECT_OWNER -> { }
+                case ENDED_CHILD, PARENT, OBJECT_OWNER, STOP_SIGNAL -> { }
             }
         }
     }

@@ -22,6 +22,7 @@ import org.udckpt.process.model.MemorySource;
 import org.udckpt.process.model.PosixTimer;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
+import org.udckpt.process.model.StopSignals;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.names.NameRefused;
 import org.udckpt.process.names.NamesCheck;
@@ -39,7 +40,7 @@ import org.udckpt.process.trace.VectorLayouts;
  * of them are complete none runs, and the kernel kills them should this process end; then all go at once.
  */
 public final class Restorer {
-    private static final int SIGKILL = 9, SIGSTOP = 19;
+    private static final int SIGKILL = 9;
 
     private final JobImage image;
     private final RestoreTarget target;
@@ -186,7 +187,7 @@ public final class Restorer {
             spaces.values().forEach(AddressSpace::leaveKernelPages);
             threads.forEach(Threads::setRegisters);
             stopStopped(puppets);
-            start = new FirstInstruction(threads, target);
+            start = new FirstInstruction(threads, image.processes().stream().filter(ProcessState::jobStopped).map(ProcessState::pid).collect(Collectors.toSet()), target);
             start.hold();
             lazy.fetchRest(); // not before: it would take processors from what the first instruction waits for; other hosts may let wait for theirs
             target.go();
@@ -323,7 +324,7 @@ public final class Restorer {
         for (ProcessState process : image.processes()) {
             if (process.jobStopped()) {
                 Puppet puppet = puppets.get(process.pid());
-                LinuxError.check(Syscall.call(Syscall.KILL, puppet.hostPid(), SIGSTOP), puppet.name() + ": stop again");
+                LinuxError.check(Syscall.call(Syscall.KILL, puppet.hostPid(), StopSignals.of(image, process)), puppet.name() + ": stop again");
             }
         }
     }
