@@ -16,7 +16,7 @@ static int ask(int fd, int peer, struct sockaddr_storage *name, socklen_t *lengt
   *length = sizeof *name;
   memset(name, 0, sizeof *name);
   errno = 0;
-  if (peer == 2) return getsockopt(fd, SOL_SOCKET, SO_PEERNAME, name, length);
+  if (peer == 2 && !getsockname(fd, (void *) name, length)) return getsockopt(fd, SOL_SOCKET, SO_PEERNAME, name, length);
   return peer ? getpeername(fd, (void *) name, length) : getsockname(fd, (void *) name, length);
 }
 

@@ -46,7 +46,7 @@ final class TcpEnd implements AutoCloseable {
     /** Of a connection of which both directions have ended, which getpeername(2) does not tell any more; empty: it never was connected. */
     byte[] formerRemote() {
         MemorySegment data = Scratch.data();
-        data.set(JAVA_INT, NAME_BYTES, NAME_BYTES);
+        data.set(JAVA_INT, NAME_BYTES, local.length); // not more than there is (sk_getsockopt, net/core/sock.c)
         long result = Syscall.call(Syscall.GETSOCKOPT, socket, TcpOptions.SOL_SOCKET, SO_PEERNAME, data.address(), data.address() + NAME_BYTES);
         return result < 0 ? new byte[0] : data.asSlice(0, data.get(JAVA_INT, NAME_BYTES)).toArray(JAVA_BYTE);
     }
