@@ -56,6 +56,8 @@ int inherit_limits(void);
 /* shepherd_namespace.c */
 int namespaces_enter(long long offset_ns, char *error, size_t size);
 int proc_mount(char *error, size_t size);
+void ipc_remember(void);
+int ipc_set(char *error, size_t size);
 bool namespaces_restored(void);
 pid_t host_pid_of_self(void);
 pid_t pid_from_host(pid_t host_pid);

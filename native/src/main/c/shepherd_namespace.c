@@ -172,6 +172,7 @@ int namespaces_enter(long long offset_ns, char *error, size_t size) {
     return -1;
   }
   uint64_t bounding = bounding_set();
+  ipc_remember();
   int flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWTIME | (uid ? CLONE_NEWUSER : 0);
   if (unshare(flags) < 0) {
     explain_refusal(error, size, errno);
@@ -196,7 +197,7 @@ int namespaces_enter(long long offset_ns, char *error, size_t size) {
     return -1;
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* who kills the outer process means the job */
-  if (proc_mount(error, size) < 0) return -1;
+  if (proc_mount(error, size) < 0 || ipc_set(error, size) < 0) return -1;
   host_proc = proc;
   return 0;
 }

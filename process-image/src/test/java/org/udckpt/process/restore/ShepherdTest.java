@@ -233,6 +233,19 @@ class ShepherdTest {
         stubs(List.of("sh", "-c", "shift; exec setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all " + copy + " \"$@\"", "shepherd"));
     }
 
+    /** A new IPC namespace begins with the kernel's defaults (ipc_namespaces(7)). */
+    @Test
+    void limitsOfSystemVAndPosixObjectsAreTheMachines() throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can set them");
+        String limits = "echo 70000 >/proc/sys/kernel/msgmnb && echo '300 4000 40 100' >/proc/sys/kernel/sem && echo 77 >/proc/sys/fs/mqueue/msg_max && exec \"$@\"";
+        try (TestShepherd shepherd = TestShepherd.start(directory, List.of("unshare", "--ipc", "sh", "-c", limits, "sh"), "--restore", "0")) {
+            shepherd.clock(0);
+            int pid = shepherd.spawn(0, "", List.of("sh", "-c", "cat /proc/sys/kernel/msgmnb /proc/sys/kernel/sem /proc/sys/fs/mqueue/msg_max"));
+            assertEquals("exited " + pid + " 0", shepherd.exit());
+            assertTrue(shepherd.output().contains("70000\n300\t4000\t40\t100\n77\n"), shepherd.output());
+        }
+    }
+
     /** As lxcfs and container runtimes do it: files of their own, and read-only parts, over those of /proc. */
     @Test
     void whatIsMountedOverPartsOfProcStaysThere() throws Exception {
