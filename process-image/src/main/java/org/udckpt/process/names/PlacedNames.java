@@ -77,14 +77,15 @@ public final class PlacedNames implements AutoCloseable {
     }
 
     /**
-     * Makes an empty file that has lost its name, in the directory where that was, or where the nearest one above it is. /proc shows it by that name, if it is free.
+     * Makes an empty file that has lost its name, in the directory where that was, or in the nearest one above it that is there and can be written to (permissions and
+     * mounts may have changed since), or else anywhere. /proc shows it by that name, if it is free.
      *
      * @param path of its name
      */
     public long makeNameless(String path, Opener opener) {
         String name = path.substring(path.lastIndexOf('/') + 1);
         String directory = path.substring(0, Math.max(1, path.lastIndexOf('/')));
-        try (Folder nearest = directories.nearest(root, directory, path); Staging staging = Staging.in(nearest)) {
+        try (Folder nearest = nearestWritable(directory, path); Staging staging = Staging.in(nearest)) {
             Folder own = staging.folder();
             Files.close(own.create(name, Syscall.O_RDWR));
             Files.Stat made = own.stat(name);
@@ -99,6 +100,26 @@ public final class PlacedNames implements AutoCloseable {
         }
     }
 
+    private Folder nearestWritable(String directory, String path) {
+        String up = directory;
+        while (true) {
+            Folder folder = directories.nearest(root, up, path);
+            if (isWritable(folder)) {
+                return folder;
+            }
+            String there = folder.path();
+            folder.close();
+            if (there.equals("/")) {
+                return anywhere("the file " + path + ", which was deleted while it was open,");
+            }
+            up = there.substring(0, Math.max(1, there.lastIndexOf('/')));
+        }
+    }
+
+    private static boolean isWritable(Folder folder) {
+        return Syscall.call(269 /* faccessat */, folder.descriptor(), Scratch.string("."), 2 | 1 /* W_OK, X_OK */) == 0;
+    }
+
     /** Whether this restart has made a name there: a second socket of that name, as accept(2) gives one, has none of its own. */
     public boolean has(String path) {
         return paths.contains(path);
@@ -106,7 +127,7 @@ public final class PlacedNames implements AutoCloseable {
 
     /** Where a name is prepared. @param wanted null: it is not to stand anywhere */
     public Stage stage(NewName wanted) {
-        Folder folder = wanted == null ? anywhere() : directories.open(root, wanted.directory(), wanted.shown(), this::remember);
+        Folder folder = wanted == null ? anywhere("a unix socket of which the name was removed") : directories.open(root, wanted.directory(), wanted.shown(), this::remember);
         try {
             return new Stage(wanted, folder, wanted == null ? null : Occupant.check(folder, wanted, open));
         } catch (RuntimeException | Error e) {
@@ -115,11 +136,11 @@ public final class PlacedNames implements AutoCloseable {
         }
     }
 
-    private Folder anywhere() {
+    private Folder anywhere(String what) {
         for (String path : ANYWHERE) {
             try {
                 Folder folder = Folder.hold(root, path);
-                if (Syscall.call(269 /* faccessat */, folder.descriptor(), Scratch.string("."), 2 /* W_OK */) == 0) {
+                if (isWritable(folder)) {
                     return folder;
                 }
                 folder.close();
@@ -129,7 +150,7 @@ public final class PlacedNames implements AutoCloseable {
                 }
             }
         }
-        throw new NameRefused(NameRefused.Reason.NO_DIRECTORY, "a unix socket of which the name was removed needs a directory to be bound in: none of " + ANYWHERE + " can be written");
+        throw new NameRefused(NameRefused.Reason.NO_DIRECTORY, what + " needs a directory to be made in: none of " + ANYWHERE + " can be written");
     }
 
     private void remember(Folder parent, String name) {
