@@ -37,7 +37,9 @@ static void check_name(const Pty *pty) {
   CHECK(!ioctl(pty->master, TIOCGPTN, &number) && number == pty->number, "terminal %d became %d", pty->number, number);
   char name[64];
   snprintf(name, sizeof name, "/dev/pts/%d", pty->number);
-  CHECK(pty->slave < 0 || !strcmp(ttyname(pty->slave) ? ttyname(pty->slave) : "none", name), "ttyname is not %s", name);
+  const char *own = pty->slave < 0 ? name : ttyname(pty->slave);
+  CHECK(own, "no ttyname, it was %s", name);
+  CHECK(!strcmp(own, name), "ttyname is %s, not %s", own, name);
 }
 
 static void check_owner(const Pty *pty, mode_t mode) {

@@ -50,13 +50,14 @@ static void exits(int code) {
   made(pid);
 }
 
-static void killed(int signal) {
+static void killed(int signal_number) {
   pid_t pid = fork();
   if (!pid) {
+    signal(signal_number, SIG_DFL); /* a shell's background commands ignore some (sh(1)) */
     prctl(PR_SET_NAME, "a name");
     while (true) pause();
   }
-  MUST(!kill(pid, signal));
+  MUST(!kill(pid, signal_number));
   made(pid);
 }
 
