@@ -42,7 +42,6 @@ class FuzzCoverageTest {
             Map.entry("NodeAgent", "NoteFuzz has what it reads by"),
             Map.entry("NodeLoop", "passes on what NodeFuzz and NoteFuzz have"),
             Map.entry("Part", "an interface: NodePart"),
-            Map.entry("PrivilegeReader", "the kernel's text"),
             Map.entry("ReceivedTable", "batches of Arrow Flight: LinkFuzzTest damages them on their way"),
             Map.entry("Rendezvous", "NoteFuzz has what it reads by"),
             Map.entry("SecretFile", "the user's own key file, whose bytes are compared or derived from"),
