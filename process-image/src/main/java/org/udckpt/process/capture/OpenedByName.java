@@ -63,6 +63,10 @@ final class OpenedByName {
         if (named == null || !named.isSame(open.stat()) && open.stat().type() != Files.Stat.LINK) {
             throw open.refuse(open.link() + " is open, and " + (named == null ? "nothing is" : "something else is") + " under this name now, so that a restart could not open it again; close it first");
         }
+        String here = foundHere(open.process(), open.link(), named);
+        if (here != null) {
+            throw open.refuse("an open directory or handle is " + here);
+        }
         return permitted(open, named);
     }
 
@@ -74,10 +78,6 @@ final class OpenedByName {
 
     /** Permissions may have changed since the process opened it, and a restart opens it again. */
     private static String permitted(OpenDescriptor open, Files.Stat stat) {
-        String here = foundHere(open.process(), open.link(), stat);
-        if (here != null) {
-            throw open.refuse("it is " + here);
-        }
         int refused = Access.refusal(seenBy(open), open.openFlags(), stat);
         if (refused != 0) {
             throw open.refuse(open.link() + " is open, and could not be opened again by a restart: " + LinuxError.name(refused)
@@ -113,7 +113,7 @@ final class OpenedByName {
         return same ? null : path + ", on a file system that is mounted in the job only (mount(2)), which a restart would not mount again; mount it outside of the job";
     }
 
-    /** {@code restart --private}'s, by which the job's files are others than this process's. */
+    /** Of a restart that leaves files alone (PrivateFiles): the job's files are others than this process's. */
     private static boolean isOverlay(String path) {
         return Syscall.call(STATFS, Scratch.string(path), Scratch.data().address()) == 0 && Scratch.data().get(JAVA_LONG, 0) == OVERLAYFS;
     }
