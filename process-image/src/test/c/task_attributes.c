@@ -23,6 +23,19 @@ static void check_policy(const Policy *then, void *memory, const char *what) {
   CHECK(!memcmp(&now, then, sizeof now), "the NUMA policy of %s was %#x of %#lx, is %#x of %#lx", what, then->mode, then->nodes[0], now.mode, now.nodes[0]);
 }
 
+/* For the audit (proc_pid_loginuid(5)); who has none may say it once. 4294967295: none, or a kernel without. */
+static unsigned login_user(void) {
+  unsigned user = UINT_MAX;
+  FILE *file = fopen("/proc/self/loginuid", "r");
+  if (file) MUST(fscanf(file, "%u", &user) == 1 && !fclose(file));
+  return user;
+}
+
+static void log_in(unsigned user) {
+  int fd = open("/proc/self/loginuid", O_WRONLY);
+  if (fd >= 0) dprintf(fd, "%u", user), close(fd);
+}
+
 static unsigned long core_filter(void) {
   unsigned long value = 0;
   FILE *file = fopen("/proc/self/coredump_filter", "r");
@@ -70,6 +83,8 @@ int main(int argc, char **argv) {
   bool checks = !prctl(SET_MCE, 1, 1 /* PR_MCE_KILL_EARLY */, 0, 0), flushes = !prctl(SET_IO_FLUSHER, 1, 0, 0, 0);
   FILE *file = fopen("/proc/self/coredump_filter", "w");
   MUST(file && fprintf(file, "%#lx", filter) > 0 && !fclose(file) && core_filter() == filter);
+  log_in(geteuid() ? geteuid() : 4711); /* an ordinary user's restart knows one user only */
+  unsigned login = login_user();
   pthread_t thread = numa ? start_thread(interleaver, NULL) : 0;
   int ends[2];
   MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
@@ -87,6 +102,7 @@ int main(int argc, char **argv) {
   while (!over) {
     over = feature_finishing();
     CHECK(core_filter() == filter, "coredump_filter was %#lx, is %#lx", filter, core_filter());
+    CHECK(login_user() == login, "the login user was %u, is %u", login, login_user());
     CHECK(!checks || prctl(GET_MCE, 0, 0, 0, 0) == 1, "the policy about machine checks is %d", prctl(GET_MCE, 0, 0, 0, 0));
     CHECK(!flushes || prctl(GET_IO_FLUSHER, 0, 0, 0, 0) == 1, "it is no I/O flusher any more");
     if (numa) check_policy(&main_policy, NULL, "the main thread"), check_policy(&bound_policy, bound + PAGE, "bound memory"), check_policy(&free_policy, bound, "memory beside");

@@ -39,9 +39,7 @@ public final class KernelsWord {
             line("inet SOL_SOCKET 49$", "SO_INCOMING_CPU: where the last packet came in"),
             line("inet IPPROTO_TCP (2|10|12)$", "TCP_MAXSEG, TCP_WINDOW_CLAMP and TCP_QUICKACK as the new connection has found them: docs/restore.md"),
             line("SOL_SOCKET 55$|SIOCOUTQ$", "SO_MEMINFO: how much memory what is queued takes; the kernel joins some, and counts it for whoever sent it again"),
-            part("unix SO_PEERCRED$", " \\d+:\\d+$", "of a pair that a process made that was root no more: docs/restore.md, Other users"),
-            line("unix SOL_SOCKET 59$", "SO_PEERGROUPS: the same"),
-            line("left unix (SO_PEERCRED|SOL_SOCKET 59)$", "SO_PEERCRED and SO_PEERGROUPS of a datagram socket whose peer has closed: docs/restore.md"),
+            line("left unix (SO_PEERCRED|SOL_SOCKET 59)$", "SO_PEERCRED and SO_PEERGROUPS of a datagram socket that had been connected by connect(2), and whose peer has closed: docs/restore.md"),
             part("unix diag$", "(?<=type 2, state )\\d+", "whether a datagram socket has been called by others; nothing depends on it"),
             line("inet IPPROTO_IP 33$|inet IPPROTO_IPV6 1[78]$", "IP_MULTICAST_TTL and _IF of TCP connections that were accepted, for which they mean nothing"),
             // Known limits, of which docs/restore.md tells.

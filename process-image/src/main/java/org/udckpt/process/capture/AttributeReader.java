@@ -2,8 +2,10 @@ package org.udckpt.process.capture;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.udckpt.linux.Files;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.Region;
@@ -15,6 +17,8 @@ import org.udckpt.process.model.Region;
 final class AttributeReader {
     private static final int SIGSTOP = 19;
     private static final int PR_GET_TSC = 25, PR_MCE_KILL_GET = 34, PR_GET_IO_FLUSHER = 58, PR_GET_MEMORY_MERGE = 68, ARCH_PRCTL = 158, ARCH_GET_CPUID = 0x1011;
+    private static final int OWN = (int) ProcessHandle.current().pid();
+    private static final long NO_LOGIN = 0xffff_ffffL;
     private static final int PR_TSC_SIGSEGV = 2, PR_MCE_KILL_DEFAULT = 2;
     private static final String FILTER = "/coredump_filter";
     private static final String OWN_FILTER = Proc.text("/proc/self" + FILTER).strip();
@@ -44,6 +48,14 @@ final class AttributeReader {
         if (!filter.isEmpty() && !filter.equals(OWN_FILTER)) { // empty: the process has no memory any more
             add(AttributeKind.CORE_FILTER, Long.parseUnsignedLong(filter, 16));
         }
+        long login = loginUser(process.snapshot.pid());
+        if (login != loginUser(OWN)) {
+            if (User.id() != 0 && login != User.id()) {
+                throw process.refuse("its login user (/proc/PID/loginuid) has become " + login + ", which an ordinary user's restart, in a user namespace with one user, could not say; "
+                        + "take the checkpoint as root, or have the program leave that alone");
+            }
+            add(AttributeKind.LOGIN_USER, login);
+        }
         if (process.main().jobStopped && process.main().stopSignal != SIGSTOP) {
             add(AttributeKind.STOP_SIGNAL, process.main().stopSignal);
         }
@@ -52,6 +64,12 @@ final class AttributeReader {
         }
         policies(regions);
         return found;
+    }
+
+    /** proc_pid_loginuid(5); a kernel without auditing has none. */
+    private static long loginUser(int pid) {
+        String path = "/proc/" + pid + "/loginuid";
+        return Files.tryStat(path) == null ? NO_LOGIN : Long.parseLong(Proc.text(path).strip());
     }
 
     private void add(AttributeKind kind, long value) {

@@ -139,6 +139,10 @@ public final class Capture implements AutoCloseable {
             TreeCheck.refuse(ranks);
             all(ranks, rank -> rank.ask(stop.memory));
             all(ranks, RankCapture::fork, () -> stop.readObjects(ranks)); // looks at the kernel's objects from outside, while the tracers fork
+            PeerCredentialReader peers = stop.reader.peers();
+            if (peers.open()) {
+                all(ranks, rank -> rank.askPeers(peers));
+            }
             return new Capture(ranks, stop);
         } catch (RuntimeException failure) {
             RuntimeException explained = Deaths.explain(ranks, failure);

@@ -127,6 +127,11 @@ final class DescriptorReader {
         }
     }
 
+    /** Of unix sockets. */
+    PeerCredentialReader peers() {
+        return sockets.peers();
+    }
+
     /** When all processes have been read: objects that point to others. */
     void finish() {
         pipes.finish();

@@ -91,7 +91,7 @@ final class ObjectTable {
         owners.add(owner);
     }
 
-    /** {@link AttributeKind#OBJECT_OWNER}. */
+    /** {@link AttributeKind#OBJECT_OWNER} and {@link AttributeKind#PEER_CREDENTIALS}. */
     List<Attribute> owners() {
         return owners;
     }

@@ -93,6 +93,15 @@ final class RankCapture {
         }, ns -> stateNs += ns);
     }
 
+    /** What is known only when all descriptors have been read, and only to the job's processes. */
+    CompletableFuture<Long> askPeers(PeerCredentialReader peers) {
+        return timed(() -> {
+            peers.ask(processes());
+            ended = System.nanoTime();
+            return null;
+        }, ns -> stateNs += ns);
+    }
+
     CompletableFuture<Long> fork() {
         return timed(() -> {
             List<SnapshotFork> forks = processes().stream().map(SnapshotFork::new).toList();

@@ -54,6 +54,7 @@ final class SocketReader {
 
     private final ObjectTable table;
     private final TcpReader tcp;
+    private final PeerCredentialReader peers;
     private final List<UdpSocket> udp = new ArrayList<>();
     private final List<Found> found = new ArrayList<>();
     private final Map<Long, Long> byInode = new HashMap<>();
@@ -66,6 +67,7 @@ final class SocketReader {
     SocketReader(ObjectTable table) {
         this.table = table;
         this.tcp = new TcpReader(table);
+        this.peers = new PeerCredentialReader(table);
     }
 
     long processManager(OpenDescriptor open) {
@@ -119,6 +121,7 @@ final class SocketReader {
         if (options.length > 0) {
             table.add(new UnixOptions(table.newId(), id, options));
         }
+        peers.read(open, id, socket);
         found.add(new Found(open, id, info, queue, info.hasFile() ? BoundFile.ask(open.process(), socket, id) : null, peerName(socket)));
         byInode.put(open.stat().inode(), id);
         return id;
@@ -127,6 +130,7 @@ final class SocketReader {
     /** Before its descriptors are read. */
     void seen(TracedProcess process) {
         processes.add(process.pid);
+        peers.seen(process);
     }
 
     private interface Look {
@@ -199,9 +203,14 @@ final class SocketReader {
         }
     }
 
+    PeerCredentialReader peers() {
+        return peers;
+    }
+
     /** When all descriptors are known: who is whose peer. */
     void finish() {
         tcp.finish();
+        peers.finish();
         BoundPorts.udp(udp).forEach(table::add);
         for (Found one : found) {
             long peer = 0;

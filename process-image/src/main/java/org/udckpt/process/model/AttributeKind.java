@@ -32,6 +32,10 @@ public enum AttributeKind {
     PARENT("parent", 1),
     /** Of a process with a descriptor of a socket or a pipe: the object's id, and the user and group who have made it (fstat(2)), where those are not root. */
     OBJECT_OWNER("object-owner", 3),
+    /** Of a process with a descriptor of a unix socket: {@link PeerCredentials}. */
+    PEER_CREDENTIALS("peer-credentials", PeerCredentials.MOST_VALUES),
+    /** /proc/PID/loginuid, where it is not that of who started the job (its agent). */
+    LOGIN_USER("loginuid", 1),
     /** By which a stopped process was stopped, where it is not SIGSTOP: what wait(2) tells its parent. */
     STOP_SIGNAL("stop-signal", 1);
 

@@ -61,13 +61,14 @@ final class Descriptors {
     }
 
     /** @param tcp made already, in this process, as {@code packets} */
-    void make(TcpObjects tcp, PacketObjects packets, NewNames newNames, PlacedNames placed) {
+    void make(TcpObjects tcp, PacketObjects packets, NewNames newNames, PlacedNames placed, PeerMakers peers) {
         Map<Long, List<KernelObject.PipeEnd>> ends = objects(KernelObject.PipeEnd.class).stream().collect(Collectors.groupingBy(KernelObject.PipeEnd::pipe));
         PipeObjects pipes = new PipeObjects(this, handles, newNames, placed);
         for (KernelObject.Pipe pipe : objects(KernelObject.Pipe.class)) {
             pipes.make(pipe, ends.getOrDefault(pipe.id(), List.of()));
         }
-        new SocketObjects(objects(KernelObject.UnixSocket.class), objects(KernelObject.GonePeer.class), objects(KernelObject.UnixOptions.class), this, handles, new SocketNames(newNames, placed, handles)).make();
+        new SocketObjects(objects(KernelObject.UnixSocket.class), objects(KernelObject.GonePeer.class), objects(KernelObject.UnixOptions.class), this, handles,
+                new SocketNames(newNames, placed, handles), peers).make();
         tcp.give(puppets, handles);
         packets.give(puppets, handles);
         for (KernelObject object : image.objects()) {

@@ -72,8 +72,25 @@ final class KernelAttributes {
                     place(puppet.tryCallIn(tid, SET_MEMPOLICY, value, nodes(attribute), NODE_WORDS * Long.SIZE + 1), "thread " + tid);
                 }
             }
-            case DENY_WRITE_EXECUTE, MEMORY_MERGE, HUGE_PAGES_DISABLED, LOCK_FUTURE, CORE_FILTER -> { } // of the process
-            case ENDED_CHILD, PARENT, OBJECT_OWNER, STOP_SIGNAL -> { } // other processes: ProcessTree; and what is open: Descriptors
+            case DENY_WRITE_EXECUTE, MEMORY_MERGE, HUGE_PAGES_DISABLED, LOCK_FUTURE, CORE_FILTER, LOGIN_USER -> { } // of the process
+            case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL -> { } // other processes: ProcessTree; and what is open: Descriptors
+        }
+    }
+
+    /** Before there are threads, which inherit it. Only who has none yet, or CAP_AUDIT_CONTROL, may say it. */
+    void logIn() {
+        for (Attribute attribute : attributes) {
+            if (attribute.kind() == AttributeKind.LOGIN_USER) {
+                String user = Long.toString(attribute.values()[0]);
+                long fd = puppet.tryCall(Syscall.OPEN, puppet.string("/proc/self/loginuid"), Syscall.O_WRONLY | Syscall.O_CLOEXEC, 0);
+                long result = fd < 0 ? fd : puppet.tryCall(Syscall.WRITE, fd, puppet.string(user), user.length());
+                if (fd >= 0) {
+                    puppet.call("close", Syscall.CLOSE, fd);
+                }
+                if (result < 0) {
+                    tell("its login user (/proc/PID/loginuid) could not be set to " + user + ", and is who restarts it", result);
+                }
+            }
         }
     }
 
@@ -86,9 +103,9 @@ final class KernelAttributes {
                 case LOCK_FUTURE -> puppet.call("mlockall (if not permitted: raise the limit of locked memory, ulimit -l)", MLOCKALL, value);
                 case CORE_FILTER -> filter(value);
                 case DENY_WRITE_EXECUTE -> puppet.call("PR_SET_MDWE", Syscall.PRCTL, PR_SET_MDWE, value, 0, 0, 0);
-                case HUGE_PAGES_DISABLED -> { } // before memory came in: Attributes
+                case HUGE_PAGES_DISABLED, LOGIN_USER -> { } // before memory came in: Attributes; before there are threads
                 case MACHINE_CHECK, IO_FLUSHER, TIME_STAMP_COUNTER, CPUID, STORE_BYPASS, INDIRECT_BRANCH, MEMORY_POLICY -> { } // of threads and memory
-                case ENDED_CHILD, PARENT, OBJECT_OWNER, STOP_SIGNAL -> { }
+                case ENDED_CHILD, PARENT, OBJECT_OWNER, PEER_CREDENTIALS, STOP_SIGNAL -> { }
             }
         }
     }

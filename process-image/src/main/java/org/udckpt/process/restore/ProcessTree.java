@@ -43,6 +43,8 @@ final class ProcessTree {
     /** All that there are, by the plan's numbers: helpers and children that will have ended, too. */
     private final Map<Integer, Puppet> made = new HashMap<>();
     private final Set<Integer> taken = new HashSet<>();
+    /** Of those that are there for their sockets only: who waits for them. */
+    private final Map<Integer, Puppet> makers = new HashMap<>();
 
     ProcessTree(JobImage image, RestoreTarget target, Owners owners, TerminalObjects terminals, Handles handles, InheritedMemory inherited) {
         this.inherited = inherited;
@@ -88,10 +90,36 @@ final class ProcessTree {
         nameParent();
         steps.forEach(this::go);
         image.processes().stream().filter(process -> process.session() == process.pid()).forEach(leader -> terminals.foreground(made.get(leader.pid())));
-        image.zombies().forEach(this::bury);
+        Set<Integer> wanted = PeerMakers.ended(image);
+        image.zombies().stream().filter(zombie -> !wanted.contains(zombie.pid())).forEach(this::bury);
         Map<Integer, Puppet> puppets = new LinkedHashMap<>();
         image.processes().forEach(process -> puppets.put(process.pid(), made.get(process.pid())));
+        bringBack(wanted, puppets.values().iterator().next());
         return puppets;
+    }
+
+    /** Processes that have ended, until {@link #endMakers}. */
+    private void bringBack(Set<Integer> wanted, Puppet parent) {
+        for (int pid : wanted) {
+            if (taken.add(pid)) {
+                made.put(pid, parent.helper(pid));
+                makers.put(pid, parent);
+            } else if (!made.containsKey(pid)) {
+                target.warn("process " + pid + ", which has ended, made unix sockets of the job; its number is another's now, so that SO_PEERCRED tells another process of them");
+            }
+        }
+    }
+
+    /** By number, until {@link #endMakers}: also processes that have ended, and that sockets tell of. */
+    PeerMakers makers() {
+        return new PeerMakers(image, made);
+    }
+
+    /** When all unix sockets are made. */
+    void endMakers() {
+        makers.forEach(this::end);
+        makers.clear();
+        image.zombies().stream().filter(zombie -> made.containsKey(zombie.pid())).forEach(this::bury);
     }
 
     /** getppid(2) of the first processes and of orphans: the shepherd takes the number that their parent had, where nothing of the job has it. */
@@ -137,12 +165,14 @@ final class ProcessTree {
             }
             case TreeStep.JoinGroup joins -> made.get(joins.pid()).call("join process group " + joins.group(), Syscall.SETPGID, 0, joins.group());
             case TreeStep.Adopt adopts -> made.get(adopts.pid()).call("PR_SET_CHILD_SUBREAPER", Syscall.PRCTL, PR_SET_CHILD_SUBREAPER, adopts.on() ? 1 : 0);
-            case TreeStep.End end -> {
-                try (Puppet helper = made.remove(end.pid())) {
-                    helper.end(0, Puppet.SAME_USER);
-                    made.get(end.maker()).call("wait for a helper", Syscall.WAIT4, helper.pid(), 0, 0, 0);
-                }
-            }
+            case TreeStep.End end -> end(end.pid(), made.get(end.maker()));
+        }
+    }
+
+    private void end(int pid, Puppet parent) {
+        try (Puppet helper = made.remove(pid)) {
+            helper.end(0, Puppet.SAME_USER);
+            parent.call("wait for a helper", Syscall.WAIT4, helper.pid(), 0, 0, 0);
         }
     }
 
@@ -173,7 +203,7 @@ final class ProcessTree {
     }
 
     private void bury(Zombie zombie) {
-        try (Puppet dead = made.get(zombie.pid())) {
+        try (Puppet dead = made.remove(zombie.pid())) {
             dead.rename(zombie.name());
             int user = image.attributes().stream().filter(one -> one.kind() == AttributeKind.ENDED_CHILD && one.values()[0] == zombie.pid())
                     .mapToInt(one -> (int) one.values()[1]).findFirst().orElse(Puppet.SAME_USER);

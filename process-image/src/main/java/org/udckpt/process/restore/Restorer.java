@@ -88,6 +88,7 @@ public final class Restorer {
         Owners owners = new Owners(image, naming);
         ProcessTree.check(image, owners);
         Credentials.check(image, owners);
+        PeerMakers.check(image, owners);
         KernelAttributes.refuseUnknown(image, owners);
         Attributes.checkLimits(image, owners);
     }
@@ -140,6 +141,7 @@ public final class Restorer {
         Owners owners = new Owners(image, process -> target.name(process));
         ProcessTree.check(image, owners);
         Credentials.check(image, owners);
+        PeerMakers.check(image, owners);
         KernelAttributes.refuseUnknown(image, owners);
         Attributes.checkLimits(image, owners);
         SharedRoom.check(image, memory);
@@ -231,6 +233,7 @@ public final class Restorer {
             spaces.get(process.pid()).map();
             Puppet puppet = puppets.get(process.pid());
             attributesOf(process, puppet).placeMemory();
+            attributesOf(process, puppet).logIn();
             MemorySource now = lazy.begin(puppet, tree.shepherd(), ProcessContents.own(inherited.rest(contents(puppet)), regionsOf(process)));
             pages.fillMemory(now, puppet.memory(), 0, puppet.name());
             pages.alongside(() -> lazy.needAtOnce(puppet, threadStates.getOrDefault(process.pid(), List.of())));
@@ -241,7 +244,8 @@ public final class Restorer {
             threads.add(new Threads(puppets.get(process.pid()), threadStates.getOrDefault(process.pid(), List.of())));
             spaces.get(process.pid()).describe();
         }
-        descriptors.make(tcp, packets, newNames, placed);
+        descriptors.make(tcp, packets, newNames, placed, tree.makers());
+        tree.endMakers();
         target.reached("objects");
         pages.await(); // a seal would keep out what is still being copied
         lazy.serve();

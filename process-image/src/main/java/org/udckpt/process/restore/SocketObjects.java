@@ -35,8 +35,11 @@ final class SocketObjects {
     private final Descriptors descriptors;
     private final Handles handles;
     private final SocketNames names;
+    private final PeerMakers makers;
 
-    SocketObjects(List<UnixSocket> sockets, List<GonePeer> gone, List<UnixOptions> options, Descriptors descriptors, Handles handles, SocketNames names) {
+    SocketObjects(List<UnixSocket> sockets, List<GonePeer> gone, List<UnixOptions> options, Descriptors descriptors, Handles handles, SocketNames names,
+            PeerMakers makers) {
+        this.makers = makers;
         this.names = names;
         sockets.forEach(socket -> this.sockets.put(socket.id(), socket));
         gone.forEach(peer -> this.gone.put(peer.object(), peer.name()));
@@ -121,7 +124,7 @@ final class SocketObjects {
 
     /** Two connected datagram sockets, of which the first has its name. */
     private long[] halves(Puppet maker, UnixSocket socket) {
-        long[] pair = pair(maker, socket);
+        long[] pair = pairAsBefore(maker, socket.id(), socket.type());
         if (socket.name().length > 0) {
             names.bind(maker, socket, pair[0]);
         }
@@ -153,7 +156,7 @@ final class SocketObjects {
             names.bind(maker, socket, fd);
         }
         if (socket.state() == SocketState.LISTENING) {
-            maker.call("listen", Syscall.LISTEN, fd, socket.backlog());
+            listen(maker, socket.id(), fd, socket.backlog());
         }
         if (socket.messageLengths().length > 0) {
             feedByName(maker, socket, fd);
@@ -183,7 +186,7 @@ final class SocketObjects {
         if (socket.type() == SOCK_DGRAM && socket.id() != SocketNames.NOBODY && socket.name().length > 0 && peer.name().length > 0) {
             return callEachOther(maker, socket, peer);
         }
-        long[] pair = pair(maker, socket);
+        long[] pair = pairAsBefore(maker, makers.known(socket.id()) ? socket.id() : peer.id(), socket.type());
         if (socket.name().length > 0) {
             names.bind(maker, socket, pair[0]);
         }
@@ -230,12 +233,12 @@ final class SocketObjects {
         if (listener != null && !handles.known(listener.id())) {
             single(listener);
         }
-        long listening = listener != null ? handles.in(maker, listener.id()) : goneListener(maker, socket);
+        long listening = listener != null ? handles.in(maker, listener.id()) : goneListener(maker, socket, client);
         long connected = maker.call("socket", Syscall.SOCKET, AF_UNIX, socket.type() | Syscall.O_CLOEXEC, 0);
         if (client.name().length > 0) {
             names.bind(maker, client, connected);
         }
-        names.connect(maker, "connect", connected, listener != null ? listener : socket);
+        connect(maker, socket.id(), connected, listener != null ? listener : socket);
         long accepted = maker.call("accept", ACCEPT4, listening, 0, 0, Syscall.O_CLOEXEC);
         if (listener == null) {
             maker.call("close", Syscall.CLOSE, listening);
@@ -244,17 +247,55 @@ final class SocketObjects {
     }
 
     /** A listener for a moment: an abstract name is free again when it is closed, as it was. */
-    private long goneListener(Puppet maker, UnixSocket accepted) {
+    private long goneListener(Puppet maker, UnixSocket accepted, UnixSocket client) {
         long fd = maker.call("socket", Syscall.SOCKET, AF_UNIX, accepted.type() | Syscall.O_CLOEXEC, 0);
         names.bind(maker, accepted, fd);
-        maker.call("listen", Syscall.LISTEN, fd, 1);
+        listen(maker, client.id(), fd, 1);
         return fd;
     }
 
-    private static long[] pair(Puppet maker, UnixSocket socket) {
-        long pair = maker.structure().i64(0).put();
-        maker.call("socketpair", Syscall.SOCKETPAIR, AF_UNIX, socket.type() | Syscall.O_CLOEXEC, 0, pair);
-        return new long[] {maker.readInt(pair), maker.readInt(pair + 4)};
+    /** Both in {@code maker}, made by who made {@code socket} before. */
+    private long[] pairAsBefore(Puppet maker, long socket, int type) {
+        Puppet before = makers.of(socket, maker);
+        long both = makers.as(socket, before, () -> {
+            long pair = before.structure().i64(0).put();
+            before.call("socketpair", Syscall.SOCKETPAIR, AF_UNIX, type | Syscall.O_CLOEXEC, 0, pair);
+            return Integer.toUnsignedLong(before.readInt(pair)) | (long) before.readInt(pair + 4) << Integer.SIZE;
+        });
+        return new long[] {move(before, maker, both & 0xffff_ffffL), move(before, maker, both >>> Integer.SIZE)};
+    }
+
+    /** The descriptor's number in {@code to}, which alone has it then. */
+    private static long move(Puppet from, Puppet to, long fd) {
+        if (from == to) {
+            return fd;
+        }
+        long there = Handles.fetch(to, from.pid(), fd);
+        from.call("close", Syscall.CLOSE, fd);
+        return there;
+    }
+
+    /** By who did before, which who connects to it is told: {@code socket} is told of him. */
+    private void listen(Puppet maker, long socket, long fd, int backlog) {
+        Puppet before = makers.of(socket, maker);
+        long there = before == maker ? fd : Handles.fetch(before, maker.pid(), fd);
+        makers.as(socket, before, () -> before.call("listen", Syscall.LISTEN, there, backlog));
+        if (before != maker) {
+            before.call("close", Syscall.CLOSE, there);
+        }
+    }
+
+    /** @param accepted the socket that will be told who has connected {@code fd} of {@code maker} */
+    private void connect(Puppet maker, long accepted, long fd, UnixSocket to) {
+        Puppet before = makers.of(accepted, maker);
+        long there = before == maker ? fd : Handles.fetch(before, maker.pid(), fd);
+        makers.as(accepted, before, () -> {
+            names.connect(before, "connect", there, to);
+            return 0L;
+        });
+        if (before != maker) {
+            before.call("close", Syscall.CLOSE, there);
+        }
     }
 
     /** After all those that call it: nobody can when it has a peer (unix_may_send, net/unix/af_unix.c). So there are no circles. */

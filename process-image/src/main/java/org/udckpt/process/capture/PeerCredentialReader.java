@@ -1,0 +1,105 @@
+package org.udckpt.process.capture;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Scratch;
+import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.Attribute;
+import org.udckpt.process.model.AttributeKind;
+import org.udckpt.process.model.PeerCredentials;
+
+/**
+ * Who made a unix socket's peer, as the socket itself tells it (SO_PEERCRED and SO_PEERGROUPS of unix(7)). The kernel notes that once: at socketpair(2), of a
+ * connection at listen(2) and connect(2). Whoever it was may have ended since, and his number is then known in the job's own namespace only.
+ */
+final class PeerCredentialReader {
+    private static final int SOL_SOCKET = 1, SO_PEERCRED = 17, SO_PEERGROUPS = 59, UCRED_BYTES = 12, LENGTH = Scratch.DATA_BYTES - 64, NOBODY = 0;
+
+    /** @param pid as this process numbers it */
+    private record Peer(TracedProcess process, int fd, long object, int pid, int uid, int gid, int[] groups) {}
+
+    private final Map<Integer, Integer> numbers = new HashMap<>();
+    private final List<Peer> peers = new ArrayList<>();
+    private final ObjectTable table;
+
+    PeerCredentialReader(ObjectTable table) {
+        this.table = table;
+    }
+
+    /** A process of the job. */
+    void seen(TracedProcess process) {
+        numbers.put(process.pid, process.namespacePid);
+    }
+
+    /** @param socket a duplicate of the descriptor {@code open} */
+    void read(OpenDescriptor open, long object, int socket) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, LENGTH, UCRED_BYTES);
+        LinuxError.check(ask(socket, SO_PEERCRED, data), "SO_PEERCRED");
+        int pid = data.get(JAVA_INT, 0);
+        if (pid != NOBODY) {
+            peers.add(new Peer(open.process(), open.fd(), object, pid, data.get(JAVA_INT, 4), data.get(JAVA_INT, 8), groups(open, socket)));
+        }
+    }
+
+    private static int[] groups(OpenDescriptor open, int socket) {
+        MemorySegment data = Scratch.data();
+        data.set(JAVA_INT, LENGTH, PeerCredentials.MOST_GROUPS * Integer.BYTES);
+        long result = ask(socket, SO_PEERGROUPS, data);
+        if (result == -LinuxError.ERANGE) {
+            throw open.refuse("who made a unix socket was in %d groups (SO_PEERGROUPS), and more than %d cannot be kept; close it first"
+                    .formatted(data.get(JAVA_INT, LENGTH) / Integer.BYTES, PeerCredentials.MOST_GROUPS));
+        }
+        LinuxError.check(result, "SO_PEERGROUPS");
+        int[] groups = new int[data.get(JAVA_INT, LENGTH) / Integer.BYTES];
+        Arrays.setAll(groups, i -> data.get(JAVA_INT, 4L * i));
+        return groups;
+    }
+
+    private static long ask(int socket, int option, MemorySegment data) {
+        return Syscall.call(Syscall.GETSOCKOPT, socket, SOL_SOCKET, option, data.address(), data.address() + LENGTH);
+    }
+
+    /** When all processes have been read: those that one of them made. */
+    void finish() {
+        peers.removeIf(peer -> {
+            Integer pid = numbers.get(peer.pid);
+            if (pid != null) {
+                add(peer, pid);
+            }
+            return pid != null;
+        });
+    }
+
+    /** Whether {@link #ask} has something to ask. */
+    boolean open() {
+        return !peers.isEmpty();
+    }
+
+    /** On the tracer thread of these processes: what only a process of the job knows, the number of one that has ended. */
+    synchronized void ask(List<TracedProcess> processes) {
+        for (Peer peer : peers) {
+            if (processes.contains(peer.process)) {
+                long results = Parasite.results(peer.process.main().frame);
+                peer.process.memory.writeBytes(results + UCRED_BYTES, new byte[] {UCRED_BYTES, 0, 0, 0});
+                peer.process.main().injector.check("SO_PEERCRED", Syscall.GETSOCKOPT, peer.fd, SOL_SOCKET, SO_PEERCRED, results, results + UCRED_BYTES);
+                int pid = (int) peer.process.memory.readLong(results);
+                if (pid != NOBODY) { // else it is no process of the job's: its launcher
+                    add(peer, pid);
+                }
+            }
+        }
+    }
+
+    private void add(Peer peer, int pid) {
+        PeerCredentials credentials = new PeerCredentials(peer.object, pid, peer.uid, peer.gid, peer.groups);
+        table.add(Attribute.of(AttributeKind.PEER_CREDENTIALS, peer.process.namespacePid, 0, credentials.values()));
+    }
+}
