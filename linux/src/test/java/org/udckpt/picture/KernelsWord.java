@@ -23,6 +23,7 @@ public final class KernelsWord {
             line("status SigBlk$|stat (blocked|kstkesp|kstkeip)$", "calls are injected in the stop of a capture: all is blocked; the masks that come back are signals.c's"),
             line("(status State|stat state)$", "in the stop of a tracer, or just before it"),
             // Where the processes are.
+            line("sessionid$", "the kernel counts logins; who has none is given a number with the login user"),
             line("link ns/|mountinfo$|timens_offsets|uid_map$|gid_map$|setgroups$", "a restart has namespaces of its own: docs/restore.md"),
             line("autogroup", "a number of the session; its weight against other sessions is docs/attributes.md's"),
             // Numbers of kernel objects.
