@@ -1,4 +1,4 @@
-/* inotify: watches, one of which has a number after a gap, report what happens afterwards. A capture that cannot keep them (it is not
+/* inotify: watches, one of which has a number after a gap, and one of which is on a symbolic link itself, report what happens afterwards. A capture that cannot keep them (it is not
  * root's) must refuse by name. */
 #include "feature.h"
 #include <sys/inotify.h>
@@ -11,7 +11,9 @@ int main(int argc, char **argv) {
   MUST(gap > 0 && !mkdir(scratch("gap"), 0755) && inotify_add_watch(fd, scratch("gap"), IN_DELETE_SELF | IN_ONESHOT) > gap);
   MUST(!inotify_rm_watch(fd, gap));
   int watch = inotify_add_watch(fd, scratch("watched"), IN_CREATE);
-  MUST(watch >= 0);
+  MUST(watch >= 0 && !symlink("watched", scratch("link")));
+  int link = inotify_add_watch(fd, scratch("link"), IN_DELETE_SELF | IN_DONT_FOLLOW);
+  MUST(link > watch);
   char ignored[1024];
   MUST(read(fd, ignored, sizeof ignored) > 0); /* IN_IGNORED of the removed one */
   feature_ready();
@@ -35,7 +37,10 @@ int main(int argc, char **argv) {
     struct inotify_event event;
     char bytes[1024];
   } last;
-  CHECK(read(fd, &last, sizeof last) > 0 && last.event.wd > gap && last.event.wd < watch && last.event.mask & IN_DELETE_SELF, "the event is %#x of watch %d", last.event.mask, last.event.wd);
+  CHECK(read(fd, &last, sizeof last.event) > 0 && last.event.wd > gap && last.event.wd < watch && last.event.mask & IN_DELETE_SELF, "the event is %#x of watch %d", last.event.mask, last.event.wd);
+  MUST(!unlink(scratch("link")));
+  while (last.event.wd != link) CHECK(read(fd, &last, sizeof last.event) > 0 && (last.event.wd == link || last.event.mask & IN_IGNORED), "the event is %#x of watch %d", last.event.mask, last.event.wd);
+  CHECK(last.event.mask & IN_DELETE_SELF, "the event of a link is %#x", last.event.mask);
   check_flags(fd, O_RDONLY, FD_CLOEXEC, "inotify");
   return feature_pass();
 }

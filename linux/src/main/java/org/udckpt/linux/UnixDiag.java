@@ -22,9 +22,10 @@ public final class UnixDiag implements AutoCloseable {
      * @param fileInode    of the file that bind(2) made, its lower 32 bits; 0: there is none
      * @param fileDevice   of that file, as the kernel has it: 20 bits for the minor number
      * @param receiveQueue of a listener, connections to accept
+     * @param backlog      of a listener, as listen(2) has it; else what it has sent and its peer has not read
      * @param shutdown     1 receiving, 2 sending
      */
-    public record Info(int type, int state, int inode, int peer, boolean peerGone, byte[] name, int fileInode, int fileDevice, int receiveQueue, int shutdown) {
+    public record Info(int type, int state, int inode, int peer, boolean peerGone, byte[] name, int fileInode, int fileDevice, int receiveQueue, int backlog, int shutdown) {
         /** Whether its name is a path in the file system. */
         public boolean hasFile() {
             return name.length > 0 && name[0] != 0;
@@ -106,6 +107,7 @@ public final class UnixDiag implements AutoCloseable {
         int peer = 0;
         boolean peerGone = false;
         int queue = 0;
+        int backlog = 0;
         int shutdown = 0;
         int fileInode = 0;
         int fileDevice = 0;
@@ -122,13 +124,17 @@ public final class UnixDiag implements AutoCloseable {
                     peer = message.get(JAVA_INT, at + 4);
                     peerGone = peer == 0;
                 }
-                case ATTRIBUTE_RQLEN -> queue = message.get(JAVA_INT, at + 4);
+                case ATTRIBUTE_RQLEN -> {
+                    queue = message.get(JAVA_INT, at + 4);
+                    backlog = message.get(JAVA_INT, at + 8);
+                }
                 case ATTRIBUTE_SHUTDOWN -> shutdown = message.get(JAVA_BYTE, at + 4);
                 default -> { } // attributes that were not asked for
             }
             at += (length + 3) & -4;
         }
-        return new Info(message.get(JAVA_BYTE, HEADER + 1), message.get(JAVA_BYTE, HEADER + 2), message.get(JAVA_INT, HEADER + 4), peer, peerGone, name, fileInode, fileDevice, queue, shutdown);
+        return new Info(message.get(JAVA_BYTE, HEADER + 1), message.get(JAVA_BYTE, HEADER + 2), message.get(JAVA_INT, HEADER + 4), peer, peerGone, name, fileInode, fileDevice, queue,
+                backlog, shutdown);
     }
 
     /** A path ends with a NUL byte here, an abstract name begins with one and may hold any (unix(7)). */

@@ -15,7 +15,7 @@ import org.udckpt.linux.UnixDiag;
 /** Of a socket: its names, all options that can be asked for without changing them, what waits in it, and what sock_diag(7) tells of unix sockets. */
 final class SocketLines {
     private static final int SOL_SOCKET = 1, IPPROTO_IP = 0, IPPROTO_TCP = 6, IPPROTO_IPV6 = 41, SOL_NETLINK = 270;
-    private static final int SO_ERROR = 4, SO_PEERCRED = 17, SO_DOMAIN = 39, SO_COOKIE = 57, AF_UNIX = 1, SOCK_DGRAM = 2, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16;
+    private static final int SO_ERROR = 4, SO_PEERCRED = 17, SO_DOMAIN = 39, SO_COOKIE = 57, AF_UNIX = 1, SOCK_DGRAM = 2, LISTEN = 10, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16;
     private static final int SIOCOUTQ = 0x5411, LAST_OPTION = 83, TCP_INFO = 11, SO_PEERPIDFD = 77, TCP_ZEROCOPY_RECEIVE = 35, TCP_CC_INFO = 26;
     private static final int MOST = 256;
 
@@ -117,9 +117,9 @@ final class SocketLines {
     private static void diagnosis(Picture picture, long inode, String about) {
         try (UnixDiag diag = new UnixDiag()) {
             UnixDiag.Info info = diag.query(inode);
-            picture.add(about + " diag", "type %d, state %d, peer %s, peer gone %s, name %s, queue %d, shutdown %d".formatted(info.type(), info.state(),
+            picture.add(about + " diag", "type %d, state %d, peer %s, peer gone %s, name %s, queue %d, backlog %d, shutdown %d".formatted(info.type(), info.state(),
                     info.peer() == 0 ? "none" : picture.name("socket", Long.toString(Integer.toUnsignedLong(info.peer()))), info.peerGone(),
-                    info.name() == null ? "none" : HexFormat.of().formatHex(info.name()), info.receiveQueue(), info.shutdown()));
+                    info.name() == null ? "none" : HexFormat.of().formatHex(info.name()), info.receiveQueue(), info.state() == LISTEN ? info.backlog() : 0, info.shutdown()));
         }
     }
 }

@@ -75,11 +75,16 @@ final class InotifyReader {
         throw open.refuse("watch " + number + " of this inotify descriptor is on a file that has no path any more, or on a mount that is not seen; remove the watch first");
     }
 
+    /** A symbolic link may be watched itself (IN_DONT_FOLLOW). */
     private static boolean sameFile(String path, long inode) {
-        try {
-            return Files.stat(path).inode() == inode;
-        } catch (LinuxError gone) {
+        long file = Files.tryOpen(path, Syscall.O_PATH | Syscall.O_NOFOLLOW | Syscall.O_CLOEXEC);
+        if (file < 0) {
             return false;
+        }
+        try {
+            return Files.stat((int) file).inode() == inode;
+        } finally {
+            Files.close((int) file);
         }
     }
 

@@ -238,7 +238,7 @@ final class SocketReader {
                 table.add(new GonePeer(table.newId(), one.id, one.peerName));
             }
             table.add(new UnixSocket(one.id, one.open.openFlags(), one.info.type(), state, peer, queue.bytes(), queue.lengths(), one.info.name(),
-                    state == SocketState.LISTENING ? 128 : 0, queue.sendBuffer(), queue.receiveBuffer(), one.info.shutdown(),
+                    state == SocketState.LISTENING ? one.info.backlog() : 0, queue.sendBuffer(), queue.receiveBuffer(), one.info.shutdown(),
                     queue.receiveTimeoutUs(), queue.sendTimeoutUs(), queue.passCredentials()));
             if (one.info.hasFile()) {
                 table.add(one.file == null ? file(one) : one.file);
