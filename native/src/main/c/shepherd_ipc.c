@@ -33,14 +33,18 @@ void ipc_remember(void) {
   for (size_t i = 0; i < NAMES; i++) limit_read(names[i], before[i], sizeof before[i]);
 }
 
-/* In it. Returns 0; -1 with the reason. Only root can set them there; what an ordinary user has are the kernel's (docs/restore.md). */
+/* In it. Returns 0; -1 with the reason. Only root can set them there; who may not has the kernel's (docs/restore.md), and hears of those that are others here. */
 int ipc_set(char *error, size_t size) {
   char now[sizeof before[0]];
   for (size_t i = 0; i < NAMES; i++) {
     limit_read(names[i], now, sizeof now);
     if (!before[i][0] || !strcmp(now, before[i])) continue;
     int fd = limit_open(names[i], O_WRONLY);
-    if (fd < 0 && (errno == EACCES || errno == EROFS)) continue;
+    if (fd < 0 && (errno == EACCES || errno == EROFS)) {
+      fprintf(stderr, "udckpt: warning: %s cannot be set in the IPC namespace of the restored job (%s): it has the kernel's %.*s there, not this machine's %.*s\n", names[i],
+              strerror(errno), (int)strcspn(now, "\n"), now, (int)strcspn(before[i], "\n"), before[i]);
+      continue;
+    }
     if (fd < 0 || write(fd, before[i], strlen(before[i])) < 0) {
       snprintf(error, size, "cannot set %s to what it is on this machine in the IPC namespace of a restored job: %s", names[i], strerror(errno));
       if (fd >= 0) close(fd);

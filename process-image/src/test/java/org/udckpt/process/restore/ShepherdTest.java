@@ -246,6 +246,20 @@ class ShepherdTest {
         }
     }
 
+    /** A container's /proc/sys is read-only: the job has the kernel's default, and its user is told. */
+    @Test
+    void aLimitThatCannotBeSetIsTold() throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can set them");
+        String limits = "echo 70000 >/proc/sys/kernel/msgmnb && mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys && exec \"$@\"";
+        List<String> namespaces = List.of("unshare", "--ipc", "--mount", "--propagation", "private", "sh", "-c", limits, "sh");
+        try (TestShepherd shepherd = TestShepherd.start(directory, namespaces, "--restore", "0")) {
+            shepherd.clock(0);
+            String told = shepherd.output();
+            assertTrue(told.contains("udckpt: warning: kernel/msgmnb cannot be set in the IPC namespace of the restored job (Read-only file system): it has the kernel's "), told);
+            assertTrue(told.contains(" there, not this machine's 70000\n"), told);
+        }
+    }
+
     /** As lxcfs and container runtimes do it: files of their own, and read-only parts, over those of /proc. */
     @Test
     void whatIsMountedOverPartsOfProcStaysThere() throws Exception {
