@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
@@ -15,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.udckpt.process.restore.lazy.Support;
 
-/** {@code ./udckpt test cycles}: feature programs taken at random are killed and restored at random moments, so many times in all, some in chains. */
+/**
+ * {@code ./udckpt test cycles}: feature programs are killed and restored at random moments, so many times in all, some in chains. They are taken in a random order, each
+ * once before any is taken again.
+ */
 @EnabledIfSystemProperty(named = "udckpt.cycles", matches = "[1-9]\\d*", disabledReason = "./udckpt test cycles runs it")
 class CyclesTest {
     private static final int AT_ONCE = 3;
@@ -44,13 +48,18 @@ class CyclesTest {
         Random random = new Random(SEED);
         List<String> failures = new ArrayList<>();
         List<Running> running = new ArrayList<>();
+        List<Feature> left = new ArrayList<>();
         int number = 0;
         int done = 0;
         ExecutorService pool = Executors.newFixedThreadPool(AT_ONCE, Thread.ofPlatform().daemon().name("cycles-", 0).factory());
         try {
             while (done < COUNT && failures.size() < ENOUGH || !running.isEmpty()) {
                 while (done < COUNT && failures.size() < ENOUGH && running.size() < AT_ONCE) {
-                    Chosen chosen = new Chosen(++number, features.get(random.nextInt(features.size())), flavours.get(random.nextInt(flavours.size())),
+                    if (left.isEmpty()) {
+                        left.addAll(features);
+                        Collections.shuffle(left, random);
+                    }
+                    Chosen chosen = new Chosen(++number, left.removeLast(), flavours.get(random.nextInt(flavours.size())),
                             1 + random.nextInt(LONGEST_CHAIN), random.nextInt(1 << 24));
                     Path own = Files.createDirectory(directory.resolve("c" + number));
                     running.add(new Running(chosen, pool.submit(() -> run(chosen, installation, own))));
