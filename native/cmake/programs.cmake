@@ -30,7 +30,7 @@ if(MPICC)
   find_program(OPENMPI_CC NAMES mpicc.openmpi)
   if(OPENMPI_CC)
     set(OPENMPI_OUTPUTS)
-    foreach(source ${ROOT}/bench/src/main/c/stencil_cg.c ${ROOT}/job/src/test/c/overrun.c ${ROOT}/job/src/test/c/endings.c)
+    foreach(source ${ROOT}/bench/src/main/c/stencil_cg.c ${ROOT}/bench/src/main/c/mpi_stress.c ${ROOT}/job/src/test/c/overrun.c ${ROOT}/job/src/test/c/endings.c)
       get_filename_component(name ${source} NAME_WE)
       set(output ${CMAKE_BINARY_DIR}/programs/openmpi/${name})
       add_custom_command(OUTPUT ${output}

@@ -74,13 +74,18 @@ public final class RankEnvironment {
         all.put("MPI_LOCALRANKID", Integer.toString(layout.localRank(rank)));
     }
 
-    /** Of the launcher, which gives its ranks their own. Open MPI is to use UCX on any device, and nothing beside it; PMIx to keep what it knows in memory, without files. */
+    /**
+     * Of the launcher, which gives its ranks their own. Open MPI is to use UCX on any device, for messages and for one-sided communication, and nothing beside it but memory that
+     * ranks of a host share by MPI_Win_allocate_shared: Debian's configuration excludes UCX from both, and without BTLs nothing else reaches another host. PMIx is to keep what it
+     * knows in memory, without files.
+     */
     private static void putOpenMpi(Map<String, String> all, int rank) {
         all.put("PMI_RANK", Integer.toString(rank));
         // Open MPI 4 takes a process for a singleton unless mpirun has started it or one of the launchers that it knows; of those IBM's (schizo/jsm) is by PMIx alone.
         all.putIfAbsent("JSM_JSRUN_PORT", "0");
         all.putIfAbsent("PMIX_MCA_gds", "hash");
         all.putIfAbsent("OMPI_MCA_pml", "ucx");
+        all.putIfAbsent("OMPI_MCA_osc", "sm,ucx");
         all.putIfAbsent("OMPI_MCA_pml_ucx_tls", "any");
         all.putIfAbsent("OMPI_MCA_pml_ucx_devices", "any");
         all.putIfAbsent("OMPI_MCA_btl", "self");

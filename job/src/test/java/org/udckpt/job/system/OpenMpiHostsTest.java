@@ -101,6 +101,26 @@ class OpenMpiHostsTest {
         }
     }
 
+    /** Windows by MPI_Win_create and MPI_Win_allocate, whose memory ranks of other hosts put into, add to and lock: Debian's configuration of Open MPI has none across hosts. */
+    @Test
+    void windowsOfTwoHostsGoOn() throws Exception {
+        try (SeveralHosts hosts = new SeveralHosts(1)) {
+            String images = hosts.directory.resolve("images").toString();
+            Path finish = hosts.directory.resolve("finish");
+            Process first = hosts.command("first", "run", "--starter", "local", "--hosts", "a:2,b:2", "--name", "job", "--dir", images, "--mpi", "pmix", "--",
+                    program("mpi_stress").toString(), "--finish-file", finish.toString(), "--progress", "5");
+            hosts.await("the job's output", "first", () -> hosts.output("first").contains("iteration"));
+            assertEquals(0, hosts.run("checkpoint", SECONDS, "checkpoint", "job", "--then", "kill"), () -> hosts.text("checkpoint") + hosts.text("first"));
+            hosts.assertEnds(0, "first", first, SECONDS);
+            Process second = hosts.command("second", "restart", "--starter", "local", images);
+            hosts.await("the job's output", "second", () -> hosts.output("second").contains("iteration"));
+            Files.createFile(finish);
+            hosts.assertEnds(0, "second", second, SECONDS);
+            assertTrue(hosts.output("second").contains("PASS 4 ranks"), () -> hosts.text("second"));
+            hosts.good();
+        }
+    }
+
     /** As MPICH's ranks, which EndingsTest compares with mpiexec; Open MPI's MPI_Abort and exit without MPI_Finalize come by other ways. */
     @ParameterizedTest
     @CsvSource({"well,0", "codes,7", "abort,7", "leave,3", "segv,11"})
