@@ -6,7 +6,19 @@ is_built() {
     [ -f "$stamp" ] && [ -f "$root/native/target/cmake/libudckpt.so" ] || return 1
     [ -z "$(find "$root"/pom.xml "$root"/*/pom.xml "$root"/*/src/main "$root"/process-image/src/test/c \
         "$root"/native/cmake "$root"/native/layout "$root"/native/CMakeLists.txt \
-        -newer "$stamp" -print -quit 2>/dev/null)" ]
+        -newer "$stamp" -print -quit 2>/dev/null)" ] && ! is_more_there
+}
+
+# Whether something is there by now for want of which the last build has left a part out (native/cmake/left-out.cmake).
+is_more_there() {
+    local name
+    while read -r name; do
+        case $name in
+            /*) [ ! -e "$name" ] || return 0 ;;
+            *) ! command -v "$name" >/dev/null || return 0 ;;
+        esac
+    done 2>/dev/null <"$root/native/target/cmake/left-out"
+    return 1
 }
 
 maven() { (cd "$root" && JAVA_HOME=$java_home mvn -B -ntp "$@" </dev/null); }

@@ -40,6 +40,8 @@ if(MPICC)
       list(APPEND OPENMPI_OUTPUTS ${output})
     endforeach()
     add_custom_target(openmpi_programs ALL DEPENDS ${OPENMPI_OUTPUTS})
+  else()
+    left_out(mpicc.openmpi)
   endif()
 
   # OpenSHMEM's compiler wrapper is one of Open MPI's.
@@ -52,6 +54,8 @@ if(MPICC)
       COMMAND ${OSHCC} -O2 -g -Wall -Wextra -o ${output} ${source}
       DEPENDS ${source} VERBATIM)
     add_custom_target(shmem_programs ALL DEPENDS ${output})
+  else()
+    left_out(oshcc)
   endif()
 
   # OpenCoarrays over each MPI. Its own wrappers (caf.mpich, caf.openmpi) name the library before the program that needs it, and take
@@ -73,8 +77,11 @@ if(MPICC)
         COMMAND ${FORTRAN_${mpi}} -O2 -g -Wall -fcoarray=lib -o ${output} ${source} -L${place}/openmpi/lib ${CAF_${mpi}}
         DEPENDS ${source} VERBATIM)
       add_custom_target(coarray_programs_${mpi} ALL DEPENDS ${output})
+    elseif(NOT FORTRAN_${mpi})
+      left_out(mpifort.${mpi})
     endif()
   endforeach()
 else()
+  left_out(mpicc.mpich mpicc)
   message(STATUS "no mpicc: the MPI programs of bench/ are not built (Debian: apt install mpich)")
 endif()

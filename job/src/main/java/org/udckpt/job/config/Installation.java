@@ -43,7 +43,7 @@ public record Installation(Path library, Path shepherd, Path agentLibrary, Path 
     public Path pmixLauncher() {
         Path launcher = directory.resolve("udckpt-pmix");
         if (!Files.isExecutable(launcher)) {
-            throw new Failure(ExitCode.UNSUPPORTED, launcher + ", which starts ranks for --mpi pmix, is missing: install libpmix's headers (Debian: libpmix-dev) and build again");
+            throw new Failure(ExitCode.UNSUPPORTED, launcher + ", which starts ranks for --mpi pmix, is missing: install libpmix's headers (Debian: libpmix-dev): in a source tree the next command builds it, and 'udckpt install' takes it along");
         }
         return launcher;
     }

@@ -227,7 +227,7 @@ public final class Capture implements AutoCloseable {
             }
             QuietFiles quiet = new QuietFiles(reader.observers());
             files.openBy(quiet);
-            memory.openBy(quiet);
+            memory.openBy(quiet, ranks.stream().flatMap(rank -> rank.processes().stream()).toList());
             reader.openBy(quiet);
             for (RankCapture rank : ranks) {
                 for (TracedProcess process : rank.processes()) {

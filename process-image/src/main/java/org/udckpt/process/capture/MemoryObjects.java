@@ -38,6 +38,7 @@ final class MemoryObjects {
     /** By their keys, for files that the job has open for reading. */
     private final Map<String, OpenDescriptor> readable = new HashMap<>();
     private QuietFiles quiet;
+    private List<TracedProcess> processes;
 
     MemoryObjects(ObjectTable table, FileCut files) {
         this.table = table;
@@ -48,9 +49,10 @@ final class MemoryObjects {
         return copies;
     }
 
-    /** Before {@link #ofFile} and {@link #ofMapping}. */
-    void openBy(QuietFiles opener) {
+    /** Before {@link #ofFile} and {@link #ofMapping}. @param stopped all of the job's processes */
+    void openBy(QuietFiles opener, List<TracedProcess> stopped) {
         quiet = opener;
+        processes = stopped;
     }
 
     /** Each descriptor, before the first file is opened. */
@@ -176,7 +178,7 @@ final class MemoryObjects {
         String path = "/proc/%d/map_files/%x-%x".formatted(process.pid, mapping.start(), mapping.end());
         long file = quiet.tryOpen(path, mapping.path());
         if (file == -LinuxError.EPERM || file == -LinuxError.EACCES) { // needs CAP_CHECKPOINT_RESTORE
-            return addFromMemory(process, mapping, key, kind);
+            return addFromMemory(mapping, key, kind);
         }
         LinuxError.check(file, "open " + path);
         try {
@@ -201,18 +203,12 @@ final class MemoryObjects {
         return id;
     }
 
-    /** Without the right to open the object itself: as much of it as this process maps. */
-    private long addFromMemory(TracedProcess process, Mapping mapping, String key, MemoryKind kind) {
+    /** Without the right to open the object itself: as much of it as the job has mapped. */
+    private long addFromMemory(Mapping mapping, String key, MemoryKind kind) {
         Segment segment = kind == MemoryKind.SYSV ? segments.get(mapping.inode()) : null;
         long id = table.newId();
         ContentCopy copy = new ContentCopy(id, false);
-        long size = 0;
-        for (Mapping one : process.mappings) {
-            if (one.inode() == mapping.inode() && one.device().equals(mapping.device()) && one.offset() >= size) {
-                copy.memory(process.memory, one.start(), one.offset(), one.end() - one.start());
-                size = one.offset() + one.end() - one.start();
-            }
-        }
+        long size = MappedContents.copy(processes, mapping, copy);
         ids.put(key, id);
         copies.add(copy);
         table.add(segment == null ? new SharedMemory(id, kind, mapping.path(), size, 0600, -1, -1, 0, 0, 0)

@@ -14,7 +14,7 @@ import org.udckpt.linux.Syscall;
  */
 final class PageFrames implements AutoCloseable {
     private static final int PAGE = 4096;
-    private static final long PRESENT = 1L << 63, FRAME = (1L << 55) - 1;
+    private static final long PRESENT = 1L << 63, SWAPPED = 1L << 62, FILES = 1L << 61, FRAME = (1L << 55) - 1;
 
     private final int pid;
     private final int fd;
@@ -31,6 +31,15 @@ final class PageFrames implements AutoCloseable {
         for (int i = 0; i < pages; i++) {
             long entry = (i + 1) * (long) Long.BYTES <= n ? buffer.getAtIndex(JAVA_LONG, i) : 0;
             frames[i] = (entry & PRESENT) == 0 ? 0 : entry & FRAME;
+        }
+    }
+
+    /** Fills {@code own}: whether the page was written to by this process in a private mapping, and is not the file's any more (bits 61 to 63: the file's, swapped out, present). */
+    void readOwn(long start, int pages, boolean[] own, MemorySegment buffer) {
+        long n = LinuxError.check(Syscall.call(Syscall.PREAD64, fd, buffer.address(), (long) pages * Long.BYTES, start / PAGE * Long.BYTES), "pagemap of process " + pid);
+        for (int i = 0; i < pages; i++) {
+            long entry = (i + 1) * (long) Long.BYTES <= n ? buffer.getAtIndex(JAVA_LONG, i) : 0;
+            own[i] = (entry & (PRESENT | SWAPPED)) != 0 && (entry & FILES) == 0;
         }
     }
 
