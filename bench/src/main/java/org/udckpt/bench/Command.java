@@ -77,6 +77,25 @@ public final class Command implements AutoCloseable {
         return output.allLines();
     }
 
+    /**
+     * Waits for an end with exit code 0, however long it takes, while its output goes on.
+     *
+     * @param silence between two lines of its output, and from the last one to its end
+     * @return all lines of its standard output
+     * @throws DemoFailure when it has printed nothing for so long
+     */
+    public List<String> awaitSuccessWhileTalking(Duration silence) throws InterruptedException {
+        for (int before = output.size(); !process.waitFor(0, TimeUnit.SECONDS); before = output.size()) {
+            boolean more = output.awaitMore(before, silence);
+            if (!more || output.size() == before) { // silent, or it has closed its output
+                if (!more || !process.waitFor(silence.toMillis(), TimeUnit.MILLISECONDS)) {
+                    throw new DemoFailure("no output for " + silence.toSeconds() + " s: " + describe());
+                }
+            }
+        }
+        return awaitSuccess(silence);
+    }
+
     /** The command line and the last lines of both streams, for error messages. */
     public String describe() {
         return String.join(" ", words) + "\n--- its output, last lines:\n" + tail(output) + "\n--- its errors, last lines:\n" + tail(errors);

@@ -15,7 +15,8 @@ import java.util.function.Consumer;
 
 /** One application run twice: through, and with a checkpoint, {@code kill -9} of all ranks and a restart. */
 final class Demonstration {
-    private static final Duration LIMIT = Duration.ofMinutes(10);
+    /** On a busy machine it takes as long as it takes: what says that it is stuck is that nothing comes. */
+    private static final Duration SILENCE = Duration.ofMinutes(5);
     private static final int ECHOES_PER_CHECKPOINT = 4; // of the progress until the checkpoint: enough to see it move
     private static final double MIB = 1 << 20;
     private final Path root;
@@ -45,7 +46,7 @@ final class Demonstration {
         Udckpt udckpt = in("uninterrupted");
         long start = System.nanoTime();
         try (Command run = udckpt.start(echo(), runArguments(jobName("through"), work.resolve("images-through")))) {
-            List<String> lines = run.awaitSuccess(LIMIT);
+            List<String> lines = run.awaitSuccessWhileTalking(SILENCE);
             out.printf("   (%.1f s)%n", (System.nanoTime() - start) / 1e9);
             return lines;
         }
@@ -59,8 +60,8 @@ final class Demonstration {
         JobStatus before;
         String id;
         try (Command run = udckpt.start(echo(), runArguments(job, images))) {
-            if (!run.output().await(application.progress(), application.checkpointAfter(), LIMIT)) {
-                throw new DemoFailure("the job ended before the checkpoint: " + run.describe());
+            if (!run.output().awaitWhileTalking(application.progress(), application.checkpointAfter(), SILENCE)) {
+                throw new DemoFailure((run.isRunning() ? "the job has printed nothing for " + SILENCE.toSeconds() + " s: " : "the job ended before the checkpoint: ") + run.describe());
             }
             before = udckpt.status(job);
             id = udckpt.checkpoint(job);
@@ -78,11 +79,11 @@ final class Demonstration {
         String restartedJob = job + "-again";
         long start = System.nanoTime();
         try (Command restart = udckpt.start(echo(), List.of("restart", images.resolve(id).toString(), "--name", restartedJob))) {
-            if (!restart.output().await(line -> true, 1, LIMIT)) {
+            if (!restart.output().await(line -> true, 1, SILENCE)) {
                 throw new DemoFailure("the restarted job printed nothing: " + restart.describe());
             }
             JobStatus after = udckpt.status(restartedJob);
-            List<String> lines = restart.awaitSuccess(LIMIT);
+            List<String> lines = restart.awaitSuccessWhileTalking(SILENCE);
             out.printf("   (restart and rest of the run: %.1f s)%n", (System.nanoTime() - start) / 1e9);
             heading("3. addresses, counters, stop time");
             new Remapping(before, after).print(out);

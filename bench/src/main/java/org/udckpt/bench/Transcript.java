@@ -57,6 +57,33 @@ public final class Transcript {
         return lines();
     }
 
+    /** How many lines there are. */
+    synchronized int size() {
+        return lines.size();
+    }
+
+    /** Waits until there are more lines than {@code before}, or the stream has ended, or {@code limit} has passed; false in the last case. */
+    synchronized boolean awaitMore(int before, Duration limit) throws InterruptedException {
+        long deadline = System.nanoTime() + limit.toNanos();
+        for (long left; lines.size() <= before && !ended; wait(left)) {
+            left = (deadline - System.nanoTime()) / 1_000_000;
+            if (left <= 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** As {@link #await}, for as long as lines come: {@code silence} is between two of them. */
+    synchronized boolean awaitWhileTalking(Predicate<String> wanted, int count, Duration silence) throws InterruptedException {
+        while (!await(wanted, count, Duration.ZERO)) {
+            if (ended || !awaitMore(lines.size(), silence)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /**
      * Waits until {@code count} lines satisfy {@code wanted}.
      *

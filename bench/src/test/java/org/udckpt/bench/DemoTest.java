@@ -19,12 +19,12 @@ class DemoTest {
     Path directory;
 
     @Test
-    @Timeout(value = 600, unit = TimeUnit.SECONDS)
+    @Timeout(value = 1800, unit = TimeUnit.SECONDS)
     void showsTheSameAnswerOnOtherAddresses() throws Exception {
         String script = Path.of(System.getProperty("udckpt.root")).resolve("udckpt").toString();
         List<String> words = List.of(script, "demo", "-n", "2", "--ballast", "8", "--work", directory.resolve("work").toString());
         try (Command demo = Command.start(directory, Map.of(), line -> {}, words)) {
-            int code = demo.await(Duration.ofSeconds(580));
+            int code = demo.await(Duration.ofSeconds(1780));
             assertEquals(0, code, demo::describe);
             List<String> lines = demo.output().allLines();
             assertTrue(lines.stream().anyMatch(line -> line.contains("equal bit for bit")), demo::describe);

@@ -36,6 +36,23 @@ class TranscriptTest {
     }
 
     @Test
+    void aSlowCommandIsWaitedForWhileItTalks() throws Exception {
+        try (Command command = shell("for i in 1 2 3 4 5 6; do echo $i; sleep 0.5; done")) {
+            assertTrue(command.output().awaitWhileTalking(line -> line.equals("3"), 1, Duration.ofSeconds(2)));
+            assertEquals(6, command.awaitSuccessWhileTalking(Duration.ofSeconds(2)).size());
+        }
+        try (Command command = shell("echo one; sleep 100")) {
+            assertFalse(command.output().awaitWhileTalking(line -> line.equals("two"), 1, Duration.ofMillis(300)));
+            String message = assertThrows(DemoFailure.class, () -> command.awaitSuccessWhileTalking(Duration.ofMillis(300))).getMessage();
+            assertTrue(message.startsWith("no output for"), message);
+        }
+        try (Command command = shell("echo one; exec >&-; sleep 1; exit 4")) {
+            String message = assertThrows(DemoFailure.class, () -> command.awaitSuccessWhileTalking(SOON)).getMessage();
+            assertTrue(message.startsWith("exit code 4"), message);
+        }
+    }
+
+    @Test
     void aFailureShowsBothStreams() throws Exception {
         try (Command command = shell("echo said; echo complained >&2; exit 3")) {
             String message = assertThrows(DemoFailure.class, () -> command.awaitSuccess(SOON)).getMessage();
