@@ -3,6 +3,7 @@ package org.udckpt.bench;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import org.udckpt.bench.workload.Tolerance;
 
 /**
  * A program to demonstrate with.
@@ -13,12 +14,12 @@ import java.util.function.Predicate;
  * @param progress lines of its output that show that it computes
  * @param checkpointAfter number of such lines after which the checkpoint is taken
  * @param answer lines that have to be equal in every run
- * @param tolerance 0: equal bit for bit; else how far the number at the end of a line may be off, because the
+ * @param tolerance none: equal bit for bit; else how far the numbers of a line may be off, because the
  *     application itself does not add in a fixed order
  */
 record Application(
         String name, List<String> command, Map<String, String> environment,
-        Predicate<String> progress, int checkpointAfter, Predicate<String> answer, double tolerance) {
+        Predicate<String> progress, int checkpointAfter, Predicate<String> answer, Tolerance tolerance) {
 
     /** The lines of the answer in the order in which they were printed. */
     List<String> answerIn(List<String> lines) {
@@ -26,10 +27,6 @@ record Application(
     }
 
     boolean sameAnswer(String expected, String got) {
-        return expected.equals(got) || tolerance > 0 && Math.abs(number(expected) - number(got)) <= tolerance;
-    }
-
-    private static double number(String line) {
-        return Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1));
+        return tolerance.sameLine(expected, got);
     }
 }

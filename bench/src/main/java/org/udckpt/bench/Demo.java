@@ -12,6 +12,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.udckpt.bench.workload.Build;
 import org.udckpt.bench.workload.Mpi;
+import org.udckpt.bench.workload.Tolerance;
 import org.udckpt.bench.workload.Workload;
 import org.udckpt.bench.workload.Workloads;
 import picocli.CommandLine;
@@ -82,7 +83,7 @@ public final class Demo implements Callable<Integer> {
         List<String> command = List.of(program, "--grid", "16", "--solves", Integer.toString(solves), "--ballast", Integer.toString(ballast));
         return new Application("stencil_cg", command, Map.of(),
                 line -> line.startsWith("solve ") && line.contains(" iteration 50 "), Math.max(1, solves / 10),
-                line -> line.startsWith("solve ") || line.startsWith("checksum "), 0);
+                line -> line.startsWith("solve ") || line.startsWith("checksum "), Tolerance.NONE);
     }
 
     /** The one of bench/workloads; its input is read where it is. */

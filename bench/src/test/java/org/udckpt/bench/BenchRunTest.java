@@ -57,7 +57,10 @@ class BenchRunTest {
 
         Path removed = out.resolve("measurements/stencil-600-run-ud-2-preloaded-1.arrow");
         Files.delete(removed);
-        List<String> said = errors(0, Map.of(), "run", "--resume", out.toString());
+        String refusal = String.join("\n", errors(64, Map.of(), "run", "--resume", out.toString(), "--ranks", "4", "--path", "/nowhere"));
+        assertTrue(refusal.contains("--resume goes on with what the run was begun with; --ranks cannot be changed"), refusal);
+        assertFalse(Files.exists(removed));
+        List<String> said = errors(0, Map.of(), "run", "--resume", out.toString(), "--limit", "10m");
         assertTrue(Files.exists(removed));
         assertEquals(1, said.stream().filter(line -> line.matches("udckpt: \\[\\d/4\\] stencil:600, .*")).count(), said::toString);
         assertEquals(runs.size(), RowFile.read(out.resolve("results.arrow")).stream().filter(Row.Run.class::isInstance).count());

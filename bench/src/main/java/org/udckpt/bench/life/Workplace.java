@@ -62,6 +62,7 @@ public final class Workplace implements AutoCloseable {
 
     private List<String> firstWords(List<String> options) {
         var words = new ArrayList<>(List.of("run", "--name", job(1), "--dir", images.toString(), "--files", work.toString()));
+        cell.workload().supply().writtenDirectories().forEach(written -> words.addAll(List.of("--files", written.toString())));
         words.addAll(options);
         words.addAll(cell.words(place.session()));
         return words;

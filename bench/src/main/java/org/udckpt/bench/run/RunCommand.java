@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.udckpt.bench.life.Cell;
 import org.udckpt.bench.life.Launcher;
 import org.udckpt.bench.life.Programs;
@@ -27,6 +30,7 @@ import org.udckpt.job.report.Messages;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -36,6 +40,8 @@ import picocli.CommandLine.Spec;
         description = "Runs applications as they are, with the library, with checkpoints, and from a checkpoint, as pairs in one run, and keeps what it measures.")
 public final class RunCommand implements Callable<Integer> {
     static final int NOT_RIGHT = 1;
+    /** Beside --resume. */
+    private static final Set<String> MAY_CHANGE = Set.of("--resume", "--path", "--limit");
     private static final double USUAL_INTERVAL = 5; // seconds: most of the default suite run for 7 to 12
 
     @Parameters(paramLabel = "WORKLOAD",
@@ -69,7 +75,7 @@ public final class RunCommand implements Callable<Integer> {
     private double limit;
     @Option(names = "--out", paramLabel = "DIR", description = "default: a new directory in target/bench")
     private Path out;
-    @Option(names = "--resume", paramLabel = "DIR", description = "go on with a run that was interrupted")
+    @Option(names = "--resume", paramLabel = "DIR", description = "go on with a run that was interrupted, with its options; --path and --limit may be given anew")
     private Path resume;
     @Option(names = "--list", description = "say what the workloads are (those that are named, or all), what they need and where to get it; runs nothing")
     private boolean list;
@@ -90,8 +96,10 @@ public final class RunCommand implements Callable<Integer> {
             }
             if (resume != null) {
                 RunDirectory directory = RunDirectory.resume(resume.toAbsolutePath().normalize());
+                RunCommand begun = parsed(directory.arguments());
+                begun.goOnWith(this);
                 directory.add(MachineFacts.resumed(root()));
-                return parsed(directory.arguments()).measure(directory);
+                return begun.measure(directory);
             }
             if (seed == null) {
                 seed = System.nanoTime() & 0xffff_ffffL;
@@ -108,6 +116,24 @@ public final class RunCommand implements Callable<Integer> {
         } catch (WorkloadError wrong) {
             throw new Failure(ExitCode.USAGE, wrong.getMessage(), wrong);
         }
+    }
+
+    /** What may be otherwise on another day; all else is as the run was begun. */
+    private void goOnWith(RunCommand now) {
+        Set<String> given = now.spec.commandLine().getParseResult().matchedOptions().stream().map(OptionSpec::longestName).collect(Collectors.toCollection(TreeSet::new));
+        given.removeAll(MAY_CHANGE);
+        if (!given.isEmpty() || !now.names.isEmpty()) {
+            throw new Failure(ExitCode.USAGE, "--resume goes on with what the run was begun with; " + String.join(", ", given.isEmpty() ? now.names : given)
+                    + " cannot be changed: leave it out, or begin another run");
+        }
+        limit = now.spec.commandLine().getParseResult().hasMatchedOption("--limit") ? now.limit : limit;
+        Set<String> replaced = now.paths.stream().map(RunCommand::variable).collect(Collectors.toSet());
+        paths = Stream.concat(paths.stream().filter(path -> !replaced.contains(variable(path))), now.paths.stream()).toList();
+    }
+
+    /** Empty: the only one that is needed. */
+    private static String variable(String path) {
+        return path.substring(0, Math.max(0, path.indexOf('=')));
     }
 
     private static boolean seedGiven(List<String> arguments) {

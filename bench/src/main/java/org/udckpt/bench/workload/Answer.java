@@ -15,14 +15,14 @@ import java.util.regex.Pattern;
  *
  * @param lines those lines of the output that match as a whole are the answer; with a group called {@code answer}, what it has of them
  * @param tolerance by which each decimal number in these lines may be off, because the application itself does not add in a fixed
- *     order; 0: they have to be the same characters
+ *     order; none: they have to be the same characters
  * @param file of the working directory that holds the output; with a star in its name the newest that it fits; empty: standard output does
  * @param sameFiles files of the working directory that have to be the same bytes
  * @param proofs each has to match somewhere in the output
  * @param flaws none may match anywhere in it
  */
 public record Answer(
-        Optional<Pattern> lines, double tolerance, Optional<String> file, List<String> sameFiles, List<Pattern> proofs, List<Pattern> flaws) {
+        Optional<Pattern> lines, Tolerance tolerance, Optional<String> file, List<String> sameFiles, List<Pattern> proofs, List<Pattern> flaws) {
     private static final String PART = "answer";
 
     /**

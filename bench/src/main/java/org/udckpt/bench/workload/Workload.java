@@ -32,12 +32,18 @@ public record Workload(
      * What the user has to bring.
      *
      * @param brought all of it
+     * @param writesBeside words of those in whose directory the application writes, too
      * @param advice where to get it, how to build it and what to set, in lines
      */
-    public record Supply(List<Brought> brought, List<String> advice) {
+    public record Supply(List<Brought> brought, List<String> writesBeside, List<String> advice) {
         /** What nobody has said the place of. */
         public List<Brought> missing() {
             return brought.stream().filter(one -> one.place().isEmpty()).toList();
+        }
+
+        /** Directories in which the application writes beside its working directory. */
+        public List<Path> writtenDirectories() {
+            return brought.stream().filter(one -> writesBeside.contains(one.word())).flatMap(one -> one.place().stream()).map(place -> Path.of(place).toAbsolutePath().getParent()).toList();
         }
 
         /** A command without the paths of this machine: each place as its variable. */

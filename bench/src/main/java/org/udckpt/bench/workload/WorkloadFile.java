@@ -105,7 +105,14 @@ final class WorkloadFile {
     }
 
     private Supply supply() {
-        return new Supply(head.all(Key.BROUGHT).stream().map(this::brought).toList(), head.texts(Key.ADVICE));
+        List<Brought> brought = head.all(Key.BROUGHT).stream().map(this::brought).toList();
+        List<String> writesBeside = head.words(Key.WRITES_BESIDE);
+        for (String word : writesBeside) {
+            if (brought.stream().noneMatch(one -> one.word().equals(word))) {
+                throw WorkloadError.in(file, "writes-beside names '" + word + "', which is nothing that the user brings");
+            }
+        }
+        return new Supply(brought, writesBeside, head.texts(Key.ADVICE));
     }
 
     private Brought brought(Value value) {
@@ -148,13 +155,13 @@ final class WorkloadFile {
 
     private Answer answer() {
         Optional<Pattern> lines = head.maybe(Key.ANSWER).map(this::pattern);
-        double tolerance = head.maybe(Key.TOLERANCE).map(this::tolerance).orElse(0.0);
+        Tolerance tolerance = new Tolerance(head.all(Key.TOLERANCE).stream().map(this::tolerance).toList());
         List<String> sameFiles = head.words(Key.SAME_FILES);
         List<Pattern> proofs = head.all(Key.PROOF).stream().map(this::pattern).toList();
         if (lines.isEmpty() && sameFiles.isEmpty() && proofs.isEmpty()) {
             throw WorkloadError.in(file, "nothing says what its result is: it needs answer, same-files or proof");
         }
-        if (lines.isEmpty() && head.maybe(Key.TOLERANCE).isPresent()) {
+        if (lines.isEmpty() && !tolerance.isNone()) {
             throw WorkloadError.in(file, "a tolerance is one of the numbers in an answer, and there is no answer");
         }
         return new Answer(lines, tolerance, head.maybe(Key.ANSWER_FILE).map(Value::text), sameFiles, proofs,
@@ -181,16 +188,12 @@ final class WorkloadFile {
         }
     }
 
-    private double tolerance(Value value) {
-        try {
-            double tolerance = Double.parseDouble(value.text());
-            if (tolerance > 0 && tolerance < Double.POSITIVE_INFINITY) {
-                return tolerance;
-            }
-        } catch (NumberFormatException e) {
-            // said below
+    private Tolerance.Rule tolerance(Value value) {
+        Tolerance.Rule rule = Tolerance.Rule.of(value.text());
+        if (rule == null) {
+            throw WorkloadError.at(file, value.line(), "a tolerance is written ABSOLUTE [RELATIVE [COLUMN...]], with numbers of which one is above 0, not '" + value.text() + "'");
         }
-        throw WorkloadError.at(file, value.line(), "a tolerance is a number above 0, not '" + value.text() + "'");
+        return rule;
     }
 
     private boolean truth(Value value) {

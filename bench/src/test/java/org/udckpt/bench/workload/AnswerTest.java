@@ -2,6 +2,7 @@ package org.udckpt.bench.workload;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
@@ -24,7 +25,7 @@ class AnswerTest {
     Path second;
 
     private static Answer steps(double tolerance) {
-        return new Answer(Optional.of(Pattern.compile("step .*")), tolerance, Optional.empty(), List.of(), List.of(Pattern.compile("^done$")),
+        return new Answer(Optional.of(Pattern.compile("step .*")), Tolerance.of(tolerance), Optional.empty(), List.of(), List.of(Pattern.compile("^done$")),
                 List.of(Pattern.compile("FAILED")));
     }
 
@@ -47,7 +48,23 @@ class AnswerTest {
         assertFalse(compared(steps(0.01), "step 3 -7.8", "done").isRight());
         assertFalse(compared(steps(0.01), "step 4 -7.75", "done").isRight());
         assertFalse(compared(steps(0.01), "step 3 nan", "done").isRight());
-        assertTrue(new LineComparison(1e-9).of(List.of("e 0.12500000001D+01"), List.of("e 1.25")).isRight(), "Fortran's exponents");
+        assertTrue(new LineComparison(Tolerance.of(1e-9)).of(List.of("e 0.12500000001D+01"), List.of("e 1.25")).isRight(), "Fortran's exponents");
+    }
+
+    /** As NAMD's energies: large ones, temperatures, pressures. */
+    @Test
+    void aToleranceMayBeOfEachColumn() {
+        Tolerance tolerance = new Tolerance(List.of(Tolerance.Rule.of("0.2 1e-6"), Tolerance.Rule.of("0.02 0 2"), Tolerance.Rule.of("2 0.01 3 4")));
+        LineComparison comparison = new LineComparison(tolerance);
+        String expected = "100 -300000.0 298.15 -12.5 0.0";
+        assertTrue(comparison.of(List.of(expected), List.of("100 -300000.4 298.16 -13.07 1.9")).isRight());
+        assertFalse(comparison.of(List.of(expected), List.of("100 -300000.6 298.15 -12.5 0.0")).isRight(), "the first");
+        assertFalse(comparison.of(List.of(expected), List.of("100 -300000.0 298.18 -12.5 0.0")).isRight(), "the second");
+        assertFalse(comparison.of(List.of(expected), List.of("100 -300000.0 298.15 -14.7 0.0")).isRight(), "the third");
+        assertEquals("0.2 and 1.0E-6 of each number, 0.02 in columns 2, 2.0 and 0.01 of each number in columns 3, 4", tolerance.toString());
+        for (String wrong : List.of("", "x", "0", "-1", "1 -1", "1 0 0", "1 0 x", "nan", "Infinity")) {
+            assertNull(Tolerance.Rule.of(wrong), wrong);
+        }
     }
 
     @Test
@@ -58,7 +75,7 @@ class AnswerTest {
 
     @Test
     void filesAreComparedByteByByte() throws Exception {
-        Answer files = new Answer(Optional.empty(), 0, Optional.empty(), List.of("out"), List.of(), List.of());
+        Answer files = new Answer(Optional.empty(), Tolerance.NONE, Optional.empty(), List.of("out"), List.of(), List.of());
         Run undisturbed = new Run(first, List.of());
         Run later = new Run(second, List.of());
         Files.writeString(first.resolve("out"), "abcdef");
@@ -71,7 +88,7 @@ class AnswerTest {
 
     @Test
     void theOutputMayBeAFile() throws Exception {
-        Answer answer = new Answer(Optional.of(Pattern.compile("step .*")), 0, Optional.of("log"), List.of(), List.of(), List.of());
+        Answer answer = new Answer(Optional.of(Pattern.compile("step .*")), Tolerance.NONE, Optional.of("log"), List.of(), List.of(), List.of());
         assertFalse(answer.alone(new Run(first, WHOLE)).isRight(), "what is printed does not count");
         Files.write(first.resolve("log"), WHOLE);
         assertTrue(answer.alone(new Run(first, List.of())).isRight());
@@ -79,14 +96,14 @@ class AnswerTest {
 
     @Test
     void ofALineAPartMayCount() throws Exception {
-        Answer answer = new Answer(Optional.of(Pattern.compile("step (?<answer>\\d+ \\S+) took .*")), 0, Optional.empty(), List.of(), List.of(), List.of());
+        Answer answer = new Answer(Optional.of(Pattern.compile("step (?<answer>\\d+ \\S+) took .*")), Tolerance.NONE, Optional.empty(), List.of(), List.of(), List.of());
         assertTrue(answer.compare(new Run(first, List.of("step 1 7.5 took 3 s")), new Run(second, List.of("step 1 7.5 took 9 s"))).isRight());
         assertFalse(answer.compare(new Run(first, List.of("step 1 7.5 took 3 s")), new Run(second, List.of("step 1 7.6 took 3 s"))).isRight());
     }
 
     @Test
     void theNewestOfSeveralFilesIsTheOutput() throws Exception {
-        Answer answer = new Answer(Optional.empty(), 0, Optional.of("log_*.txt"), List.of(), List.of(Pattern.compile("good")), List.of());
+        Answer answer = new Answer(Optional.empty(), Tolerance.NONE, Optional.of("log_*.txt"), List.of(), List.of(Pattern.compile("good")), List.of());
         assertFalse(answer.alone(new Run(first, List.of("good"))).isRight());
         Files.writeString(first.resolve("log_1.txt"), "bad");
         Files.setLastModifiedTime(first.resolve("log_1.txt"), FileTime.fromMillis(1000));

@@ -84,6 +84,7 @@ class BroughtProgramsTest {
         Workload namd = workload("namd", "UDCKPT_NAMD", "namd2", script);
         Answer.Run run = run(namd);
         assertTrue(namd.answer().compare(run, new Answer.Run(run.directory(), run.printed().subList(2, 4))).isRight(), "a restarted run prints the end");
+        assertEquals(List.of(Path.of("/dev")), namd.supply().writtenDirectories(), "where its input is"); // /dev/null stands for that
         List<String> other = run.printed().stream().map(line -> line.replace("20475.1", "20477.1")).toList();
         assertFalse(namd.answer().compare(run, new Answer.Run(run.directory(), other)).isRight());
         assertFalse(judged("namd", "UDCKPT_NAMD", "namd2", script + "echo 'FATAL ERROR: Exiting prematurely.'").isRight());

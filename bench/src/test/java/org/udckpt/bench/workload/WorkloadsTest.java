@@ -69,7 +69,7 @@ class WorkloadsTest {
         assertEquals(List.of(List.of("mesh", "-o", "mesh.out"), List.of("check", "mesh.out")), heat.preparations());
         Answer answer = heat.answer();
         assertEquals("energy = .*", answer.lines().orElseThrow().pattern());
-        assertEquals(1e-9, answer.tolerance());
+        assertEquals(Tolerance.of(1e-9), answer.tolerance());
         assertEquals("heat.log", answer.file().orElseThrow());
         assertEquals(List.of("a", "b"), answer.sameFiles());
         assertEquals(List.of("^done$"), answer.proofs().stream().map(Pattern::pattern).toList());
@@ -96,8 +96,8 @@ class WorkloadsTest {
         "inputs = in.heat | inputs = in.cold | its input in.cold is not in",
         "answer = energy = .* | answer = energy( | workload:9: not a regular expression",
         "answer = energy = .* | # none | a tolerance is one of the numbers in an answer",
-        "tolerance = 1e-9 | tolerance = 0 | workload:10: a tolerance is a number above 0, not '0'",
-        "tolerance = 1e-9 | tolerance = NaN | workload:10: a tolerance is a number above 0, not 'NaN'",
+        "tolerance = 1e-9 | tolerance = 0 | workload:10: a tolerance is written ABSOLUTE [RELATIVE [COLUMN...]], with numbers of which one is above 0, not '0'",
+        "tolerance = 1e-9 | tolerance = NaN | workload:10: a tolerance is written ABSOLUTE [RELATIVE [COLUMN...]], with numbers of which one is above 0, not 'NaN'",
         "same-files = a b | same-files = | workload:12: same-files has no value",
         "flaw = FAILED | flaw | workload:14: neither 'key = value'",
         "flaw = FAILED | command = x | workload:14: no key 'command' here",
