@@ -6,6 +6,7 @@ set(LIBRARY_PARTS
   ${ROOT}/native/src/main/c/lower_*.c
   ${ROOT}/native/src/main/c/real_*.c
   ${ROOT}/native/src/main/c/interposer*.c
+  ${ROOT}/native/src/main/c/interposer*.S
   ${ROOT}/native/src/main/c/extended_*.c
   ${ROOT}/native/src/main/c/control_*.c
   ${ROOT}/native/src/main/c/gate_*.c
@@ -87,3 +88,13 @@ add_executable(soft_mac_test ${FABRIC_TEST}/soft_mac_test.c ${ROOT}/native/src/m
 target_compile_options(soft_mac_test PRIVATE -O2)
 target_link_libraries(soft_mac_test PRIVATE crypto)
 set_target_properties(soft_mac_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+
+if(NOT UDCKPT_SANITIZE) # RTLD_DEEPBIND and sanitizers exclude each other
+  # A client that is not linked with libibverbs, and its plugin, which is; it finds the plugin beside itself.
+  add_library(found_plugin SHARED ${FABRIC_TEST}/found_plugin.c)
+  target_link_libraries(found_plugin PRIVATE ibverbs)
+  add_executable(found_client ${FABRIC_TEST}/found_client.c ${FABRIC_TEST}/found_exchange.c)
+  target_link_libraries(found_client PRIVATE dl)
+  set_target_properties(found_plugin found_client PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
+    BUILD_RPATH ${CMAKE_BINARY_DIR}/tests)
+endif()
