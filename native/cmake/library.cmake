@@ -93,8 +93,13 @@ if(NOT UDCKPT_SANITIZE) # RTLD_DEEPBIND and sanitizers exclude each other
   # A client that is not linked with libibverbs, and its plugin, which is; it finds the plugin beside itself.
   add_library(found_plugin SHARED ${FABRIC_TEST}/found_plugin.c)
   target_link_libraries(found_plugin PRIVATE ibverbs)
+  add_library(found_plugin_now SHARED ${FABRIC_TEST}/found_plugin.c)
+  target_link_libraries(found_plugin_now PRIVATE ibverbs)
+  target_link_options(found_plugin_now PRIVATE -Wl,-z,now -Wl,-z,relro)
+  add_library(found_newer SHARED ${FABRIC_TEST}/found_newer.c)
+  set_target_properties(found_newer PROPERTIES NO_SONAME ON LINK_OPTIONS -Wl,-soname,libibverbs.so.1)
   add_executable(found_client ${FABRIC_TEST}/found_client.c ${FABRIC_TEST}/found_exchange.c)
   target_link_libraries(found_client PRIVATE dl)
-  set_target_properties(found_plugin found_client PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
+  set_target_properties(found_plugin found_plugin_now found_newer found_client PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
     BUILD_RPATH ${CMAKE_BINARY_DIR}/tests)
 endif()

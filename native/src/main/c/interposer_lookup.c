@@ -3,6 +3,7 @@
  * version and namespace led there; only the real libraries, their providers and this library get the real ones. */
 #include "interposer_loader.h"
 #include "real_library.h"
+#include <stdio.h>
 #include <string.h>
 
 #define NEXT_FUNCTIONS(X) X(dlsym) X(dlvsym) X(dlopen) X(dlmopen)
@@ -103,7 +104,9 @@ static void *find_by_handle(void *handle, const char *name, const char *version)
     void *own = ours(name);
     if (own || is_harmless(name))
         return own ? own : found;
-    return find_real(handle, name, "UDCKPT"); /* no such version: NULL, and dlerror(3) names the function */
+    char unknown[256];
+    snprintf(unknown, sizeof unknown, "%s, which udckpt does not know", name); /* for dlerror(3) */
+    return find_real(handle, unknown, NULL);
 }
 
 struct search {

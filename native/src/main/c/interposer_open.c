@@ -48,7 +48,7 @@ static const char *searched(const struct link_map *caller, const char *file, cha
 /* Whether a call goes on as it is: nothing new comes, it is none of ours, or ($ORIGIN) it only makes sense for its caller. */
 static int goes_on(const char *file, int mode, const struct link_map *caller)
 {
-    return real_inside || !caller || !file || mode & RTLD_NOLOAD || strchr(file, '$') || loader_is_beneath(caller);
+    return real_inside || !caller || !file || !*file || mode & RTLD_NOLOAD || strchr(file, '$') || loader_is_beneath(caller);
 }
 
 __attribute__((visibility("hidden"))) struct answer interposer_dlopen(const char *file, int mode, const void *address)

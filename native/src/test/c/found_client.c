@@ -3,11 +3,13 @@
  *     found_client WAY FINISH       until the file FINISH is there; then it prints "PASS" and how many
  *     found_client where LIBRARY    no verbs: reads names from standard input and prints the file that holds what dlsym(3) finds of each
  *     found_client errors           no verbs: what is not there is not found, and dlerror(3) says so
+ *     found_client plain            nothing of verbs: prints what the functions of dlfcn.h give, which is the same without and with the library
  *
  * FOUND_LIBRARY, FOUND_PLUGIN: other names of libibverbs.so.1 and of the plugin. */
 #define _GNU_SOURCE
 #include "found_verbs.h"
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +146,57 @@ static int errors(void)
     return 0;
 }
 
+static void show(const char *what, const void *found)
+{
+    const char *error = dlerror();
+    printf("%s: %s%s%s\n", what, found ? file_of(found) : "nothing", error ? ", " : "", error ? error : "");
+}
+
+static void show_handle(const char *what, void *handle)
+{
+    struct link_map *map = handle;
+    const char *error = dlerror(), *slash = handle ? strrchr(map->l_name, '/') : NULL;
+    printf("%s: %s%s%s\n", what, !handle ? "nothing" : slash ? slash + 1 : map->l_name, error ? ", " : "", error ? error : "");
+}
+
+/* glibc asks by its return address who calls: RTLD_NEXT, the search path, $ORIGIN. */
+static int plain(void)
+{
+    static const int modes[] = {RTLD_LAZY, RTLD_NOW | RTLD_GLOBAL, RTLD_LAZY | RTLD_DEEPBIND, RTLD_LAZY | RTLD_NOLOAD, RTLD_LAZY | RTLD_DEEPBIND | RTLD_NOLOAD, 0, -1};
+    static const char *const files[] = {"libfound_plugin.so", "$ORIGIN/libfound_plugin.so", "libm.so.6", "libno-such-library.so", "./no such file", "/dev/null", "", NULL};
+    char what[128];
+    for (unsigned f = 0; f < sizeof files / sizeof *files; f++)
+        for (unsigned m = 0; m < sizeof modes / sizeof *modes; m++) {
+            snprintf(what, sizeof what, "dlopen(%s, %d)", files[f] ? files[f] : "NULL", modes[m]);
+            show_handle(what, dlopen(files[f], modes[m]));
+        }
+    void *c = dlopen("libc.so.6", RTLD_NOW), *m = dlopen("libm.so.6", RTLD_NOW);
+    static const char *const names[] = {"cos", "malloc", "memcpy", "open", "getenv", "main", "no_such_function", "", "ibv", "ibv_", "rdma_no_such_function"};
+    for (unsigned n = 0; n < sizeof names / sizeof *names; n++) {
+        void *(*find_in_plugin)(void *, const char *) = from_plugin(RTLD_NOW, "plugin_find");
+        snprintf(what, sizeof what, "dlsym(%s)", names[n]);
+        show(what, dlsym(c, names[n]));
+        show(what, dlsym(m, names[n]));
+        if (strcmp(names[n], "open") && strcmp(names[n], "getenv")) { /* which the library takes over */
+            show(what, dlsym(RTLD_DEFAULT, names[n]));
+            show(what, dlsym(RTLD_NEXT, names[n]));
+            show(what, find_in_plugin(RTLD_DEFAULT, names[n]));
+            show(what, find_in_plugin(RTLD_NEXT, names[n]));
+        }
+        show(what, dlvsym(c, names[n], "GLIBC_2.2.5"));
+        show(what, dlvsym(c, names[n], "GLIBC_77"));
+    }
+    void *other = dlmopen(LM_ID_NEWLM, "libm.so.6", RTLD_NOW);
+    Lmid_t space = LM_ID_BASE;
+    show_handle("dlmopen of a new one", other);
+    printf("%d %d %s\n", other != m, dlinfo(other, RTLD_DI_LMID, &space), space == LM_ID_BASE ? "here" : "elsewhere");
+    show_handle("dlmopen of another", dlmopen(space, "libc.so.6", RTLD_NOW));
+    show_handle("dlmopen in the first one", dlmopen(LM_ID_BASE, "libm.so.6", RTLD_NOW));
+    show_handle("dlmopen of what is not there", dlmopen(LM_ID_NEWLM, "libno-such-library.so", RTLD_NOW));
+    show_handle("dlmopen in none", dlmopen(77, "libm.so.6", RTLD_NOW));
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct found_verbs verbs;
@@ -155,8 +208,10 @@ int main(int argc, char **argv)
         return where(argv[2]);
     if (argc == 2 && !strcmp(argv[1], "errors"))
         return errors();
+    if (argc == 2 && !strcmp(argv[1], "plain"))
+        return plain();
     if (argc != 3) {
-        fprintf(stderr, "usage: found_client WAY FINISH | where LIBRARY | errors\n");
+        fprintf(stderr, "usage: found_client WAY FINISH | where LIBRARY | errors | plain\n");
         return 64;
     }
     find(argv[1], &verbs);
