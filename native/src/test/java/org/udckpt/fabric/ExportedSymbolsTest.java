@@ -18,13 +18,13 @@ import org.junit.jupiter.api.Test;
  */
 class ExportedSymbolsTest {
     /** Conversions, names, and files of sysfs: they work without a device, libibverbs keeps them. */
-    private static final Set<String> HELPERS = Set.of("ibv_copy_ah_attr_from_kern", "ibv_copy_path_rec_from_kern",
+    static final Set<String> HELPERS = Set.of("ibv_copy_ah_attr_from_kern", "ibv_copy_path_rec_from_kern",
             "ibv_copy_path_rec_to_kern", "ibv_copy_qp_attr_from_kern", "ibv_event_type_str", "ibv_node_type_str",
             "ibv_port_state_str", "ibv_wc_status_str", "ibv_rate_to_mbps", "ibv_rate_to_mult", "mbps_to_ibv_rate",
             "mult_to_ibv_rate", "ibv_get_sysfs_path", "ibv_read_sysfs_file", "ibv_read_ibdev_sysfs_file");
 
     /** What drivers use to talk to the kernel: out of reach without a device that they opened. */
-    private static final Pattern FOR_DRIVERS = Pattern.compile("ibv_cmd_.*|ibv_register_driver|verbs_register_driver_\\d+|__ioctl_final_num_attrs|"
+    static final Pattern FOR_DRIVERS = Pattern.compile("ibv_cmd_.*|ibv_register_driver|verbs_register_driver_\\d+|__ioctl_final_num_attrs|"
             + "__verbs_log|_verbs_init_and_alloc_context|execute_ioctl|verbs_allow_disassociate_destroy|verbs_init_cq|verbs_set_ops|verbs_uninit_context");
 
     private static final Pattern VERBS = Pattern.compile("_?_?ibv_.*|.*verbs_.*|mbps_.*|mult_.*|execute_ioctl|__ioctl.*");
