@@ -74,8 +74,8 @@ class CLibraryCallsTest {
             if (line.contains("(")) {
                 boolean device = line.contains("(/dev/infiniband/uverbs0, ");
                 String function = line.substring(1, line.indexOf('(')), argument = line.replaceAll(".*, |\\) = .*", "");
-                String expected = function.startsWith("open") ? failed(ENODEV) : function.equals("access") ? access(device, argument) : stat(function, device, argument);
-                if (!function.startsWith("open") || wellFormed(argument)) {
+                String expected = function.contains("open") ? failed(ENODEV) : function.equals("access") ? access(device, argument) : stat(function, device, argument);
+                if (!function.contains("open") || wellFormed(argument)) {
                     assertEquals(expected, line.replaceFirst(".*\\) = ", ""), line);
                 }
             }
