@@ -67,7 +67,7 @@ int interposer_lacks(const char *name, const char *advice)
 }
 
 /* Extended operations are called through the context, by inline functions in verbs.h. Where NULL
- * already means EOPNOTSUPP and libraries probe for it (query_device_ex), NULL stays; what a
+ * already means EOPNOTSUPP and libraries probe for it, NULL stays; what a
  * program asks for on purpose is refused by name. */
 static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
 {
