@@ -17,6 +17,9 @@ set(LIBRARY_PARTS
   ${ROOT}/process-image/src/main/c/parasite*.S
   ${ROOT}/process-image/src/main/c/snapshot_*.c)
 file(GLOB LIBRARY_SOURCES CONFIGURE_DEPENDS ${LIBRARY_PARTS})
+if(UDCKPT_SANITIZE) # a sanitizer's runtime calls dlsym(3) before it is ready for any code that it checks
+  list(FILTER LIBRARY_SOURCES EXCLUDE REGEX "/interposer_(elf|lookup|open|rebind|loader_entry)[.]")
+endif()
 
 add_library(udckpt SHARED ${LIBRARY_SOURCES})
 add_dependencies(udckpt layout)

@@ -26,6 +26,15 @@ static void to_rts(const struct found_verbs *verbs, struct ibv_qp *qp)
     CHECK(!verbs->ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN));
 }
 
+/* To itself: by LID, or by GID where the link is Ethernet. */
+static struct ibv_ah *to_itself(const struct found_verbs *verbs, struct ibv_pd *pd, const struct ibv_port_attr *port)
+{
+    struct ibv_ah_attr attr = {.dlid = port->lid, .port_num = 1, .is_global = port->link_layer == IBV_LINK_LAYER_ETHERNET};
+    CHECK(!attr.is_global || !verbs->ibv_query_gid(pd->context, 1, 0, &attr.grh.dgid));
+    attr.grh.hop_limit = 1;
+    return verbs->ibv_create_ah(pd, &attr);
+}
+
 /* Waits for the next completion's event, takes it, and the one completion that it tells of. */
 static struct ibv_wc await(const struct found_verbs *verbs, struct ibv_comp_channel *channel, struct ibv_cq *cq)
 {
@@ -59,7 +68,7 @@ long found_exchange(const struct found_verbs *verbs, const char *finish)
     CHECK(mr && channel && sent && received);
     struct ibv_qp_init_attr init = {.send_cq = sent, .recv_cq = received, .cap = {8, 8, 1, 1, 0}, .qp_type = IBV_QPT_UD, .sq_sig_all = 1};
     struct ibv_qp *qp = verbs->ibv_create_qp(pd, &init);
-    struct ibv_ah *ah = verbs->ibv_create_ah(pd, &(struct ibv_ah_attr){.dlid = port.lid, .port_num = 1});
+    struct ibv_ah *ah = to_itself(verbs, pd, &port);
     CHECK(qp && ah);
     to_rts(verbs, qp);
     CHECK(!ibv_req_notify_cq(received, 0));

@@ -8,6 +8,7 @@
 #define FOUND_VERBS(X)                                                                                      \
     X(ibv_get_device_list, "IBVERBS_1.1") X(ibv_free_device_list, "IBVERBS_1.1") X(ibv_open_device, "IBVERBS_1.1")  \
     X(ibv_close_device, "IBVERBS_1.1") X(ibv_query_device, "IBVERBS_1.1") X(ibv_query_port, "IBVERBS_1.1")  \
+    X(ibv_query_gid, "IBVERBS_1.1")                                                                         \
     X(ibv_alloc_pd, "IBVERBS_1.1") X(ibv_dealloc_pd, "IBVERBS_1.1") X(ibv_reg_mr, "IBVERBS_1.1")            \
     X(ibv_dereg_mr, "IBVERBS_1.1") X(ibv_create_comp_channel, "IBVERBS_1.0") X(ibv_destroy_comp_channel, "IBVERBS_1.0") \
     X(ibv_create_cq, "IBVERBS_1.1") X(ibv_get_cq_event, "IBVERBS_1.1") X(ibv_ack_cq_events, "IBVERBS_1.1")  \
