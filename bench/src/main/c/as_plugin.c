@@ -2,8 +2,8 @@
  *
  *     as_plugin PROGRAM.so [ARGUMENT...]
  *
- * It is opened with a scope of its own (RTLD_DEEPBIND), in which libibverbs comes before everything that is preloaded; its instructions are
- * counted beside those of the same program as a program (bench/overhead). */
+ * It is opened with a scope of its own (RTLD_DEEPBIND), in which libibverbs comes before everything that is preloaded;
+ * its instructions are counted beside those of the same program as a program (bench/overhead). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
-/* ibv_query_device_ex(3) over a device's query_device: what the old structure has, and none of the newer capabilities. */
+/* ibv_query_device_ex(3) over a device's query_device: what the old structure has, and no newer capability. */
 #include "extended.h"
 #include "interposer.h"
 #include <string.h>
 
-int extended_query_device(struct ibv_context *context, const struct ibv_query_device_ex_input *input, struct ibv_device_attr_ex *attr, size_t size)
+int extended_query_device(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
+                          struct ibv_device_attr_ex *attr, size_t size)
 {
     struct ibv_device_attr_ex found = {.comp_mask = 0};
     if ((input && input->comp_mask) || size < sizeof found.orig_attr)

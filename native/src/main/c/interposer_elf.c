@@ -23,7 +23,7 @@ const struct link_map *elf_own(void)
     return found;
 }
 
-/* glibc adds the base to the addresses in the dynamic sections that it may write to; the kernel's vDSO is not such a one. */
+/* glibc adds the base to the addresses in dynamic sections that it may write to; the kernel's vDSO is not such. */
 static uintptr_t in_memory(const struct elf_object *object, uintptr_t value)
 {
     return value < object->base ? value + object->base : value;
@@ -76,7 +76,8 @@ static void *defined(const struct elf_object *object, uint32_t index, const char
 {
     const ElfW(Sym) *symbol;
     const ElfW(Half) *versions = (const void *) elf_entry(object, DT_VERSYM);
-    if (strcmp(elf_symbol(object, index, &symbol), name) || symbol->st_shndx == SHN_UNDEF || (versions && versions[index] & HIDDEN_VERSION))
+    if (strcmp(elf_symbol(object, index, &symbol), name) || symbol->st_shndx == SHN_UNDEF ||
+        (versions && versions[index] & HIDDEN_VERSION))
         return NULL;
     return (void *) (object->base + symbol->st_value);
 }
@@ -117,6 +118,7 @@ static void *find_by_old_hash(const struct elf_object *object, const uint32_t *t
 
 void *elf_find(const struct elf_object *object, const char *name)
 {
-    const uint32_t *gnu = (const void *) elf_entry(object, DT_GNU_HASH), *old = (const void *) elf_entry(object, DT_HASH);
+    const uint32_t *gnu = (const void *) elf_entry(object, DT_GNU_HASH),
+                   *old = (const void *) elf_entry(object, DT_HASH);
     return gnu ? find_by_gnu_hash(object, gnu, name) : old ? find_by_old_hash(object, old, name) : NULL;
 }

@@ -4,8 +4,8 @@
 #include "interposer_elf.h"
 #include <dlfcn.h>
 
-/* What a function of ours answers: a value, or the function that is to be called in its place with the same arguments and, because glibc
- * looks at its return address, by the same caller (interposer_loader_entry.S). */
+/* What a function of ours answers: a value, or the function that is to be called in its place with the same arguments
+ * and, because glibc looks at its return address, by the same caller (interposer_loader_entry.S). */
 struct answer {
     void *value;
     void *instead; /* NULL: the value stands */

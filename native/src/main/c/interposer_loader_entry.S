@@ -1,6 +1,6 @@
-/* The exported functions of dlfcn.h. glibc takes the caller's return address for the place from which it searches (RTLD_NEXT, RUNPATH,
- * $ORIGIN), so that what we have nothing to say to is gone on with by a jump, as if this were not here. A compiler makes such a jump when it
- * likes to; this has to be one. */
+/* The exported functions of dlfcn.h. glibc takes the caller's return address for the place from which it searches
+ * (RTLD_NEXT, RUNPATH, $ORIGIN), so that what we have nothing to say to is gone on with by a jump, as if this were not
+ * here. A compiler makes such a jump when it likes to; this has to be one. */
     .text
 
 /* The caller's address is the last argument of what decides; it answers in %rax, or in %rdx where to jump. */

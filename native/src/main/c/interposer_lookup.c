@@ -1,6 +1,7 @@
-/* dlsym(3) and dlvsym(3): clients that open libibverbs or librdmacm by themselves (MVAPICH2, NCCL, Gloo, bindings of other languages) get the
- * functions that those get who are linked with them. What glibc finds is exchanged when it lies in one of the two libraries, whatever handle,
- * version and namespace led there; only the real libraries, their providers and this library get the real ones. */
+/* dlsym(3) and dlvsym(3): clients that open libibverbs or librdmacm by themselves (MVAPICH2, NCCL, Gloo, bindings of
+ * other languages) get the functions that those get who are linked with them. What glibc finds is exchanged when it
+ * lies in one of the two libraries, whatever handle, version and namespace led there; only the real libraries, their
+ * providers and this library get the real ones. */
 #include "interposer_loader.h"
 #include "real_library.h"
 #include <stdio.h>
@@ -12,10 +13,10 @@ static struct loader next;
 
 static void find_next(void *unused)
 {
-#define X(function)                                                                                     \
-    for (const struct link_map *map = elf_own()->l_next; map && !next.function; map = map->l_next) {    \
-        struct elf_object object = elf_object(map);                                                     \
-        __atomic_store_n((void **) &next.function, elf_find(&object, #function), __ATOMIC_RELEASE);     \
+#define X(function)                                                                                  \
+    for (const struct link_map *map = elf_own()->l_next; map && !next.function; map = map->l_next) { \
+        struct elf_object object = elf_object(map);                                                  \
+        __atomic_store_n((void **) &next.function, elf_find(&object, #function), __ATOMIC_RELEASE);  \
     }
     NEXT_FUNCTIONS(X)
 #undef X
@@ -36,7 +37,8 @@ void loader_locked(void (*function)(void *), void *data)
 
 const struct loader *loader_next(void)
 {
-    if (__builtin_expect(!__atomic_load_n((void **) &next.dlmopen, __ATOMIC_ACQUIRE), 0)) /* the last that find_next() sets */
+    void *last = __atomic_load_n((void **) &next.dlmopen, __ATOMIC_ACQUIRE); /* that find_next() sets */
+    if (__builtin_expect(!last, 0))
         loader_locked(find_next, NULL);
     return &next;
 }
@@ -64,8 +66,9 @@ int loader_is_beneath(const struct link_map *map)
 static int is_harmless(const char *name)
 {
     static const char *const beginnings[] = {"ibv_cmd_", "ibv_copy_", "ibv_rate_to_", "ibv_register_driver"};
-    static const char *const names[] = {"ibv_event_type_str", "ibv_node_type_str", "ibv_port_state_str", "ibv_wc_status_str",
-                                        "ibv_get_sysfs_path", "ibv_read_sysfs_file", "ibv_read_ibdev_sysfs_file"};
+    static const char *const names[] = {"ibv_event_type_str",       "ibv_node_type_str",  "ibv_port_state_str",
+                                        "ibv_wc_status_str",        "ibv_get_sysfs_path", "ibv_read_sysfs_file",
+                                        "ibv_read_ibdev_sysfs_file"};
     for (unsigned i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
             return 1;
@@ -92,8 +95,8 @@ static void *find_real(void *handle, const char *name, const char *version)
     return version ? loader_next()->dlvsym(handle, name, version) : loader_next()->dlsym(handle, name);
 }
 
-/* By a handle, where glibc does not ask who calls. A function of a newer library than ours is as if it were not there, since it would not know
- * our objects: who finds functions by name can do without the newest ones. */
+/* By a handle, where glibc does not ask who calls. A function of a newer library than ours is as if it were not there,
+ * since it would not know our objects: who finds functions by name can do without the newest ones. */
 static void *find_by_handle(void *handle, const char *name, const char *version)
 {
     void *found = find_real(handle, name, version);
@@ -128,8 +131,8 @@ static void find_first(void *data)
     }
 }
 
-/* RTLD_DEFAULT, RTLD_NEXT: ours when the first to define it is one of the two libraries (RTLD_NEXT in an object behind us), or this one, which
- * a caller does not see that was opened with RTLD_DEEPBIND. NULL: glibc's answer stands. */
+/* RTLD_DEFAULT, RTLD_NEXT: ours when the first to define it is one of the two libraries (RTLD_NEXT in an object behind
+ * us), or this one, which a caller does not see that was opened with RTLD_DEEPBIND. NULL: glibc's answer stands. */
 static void *find_in_order(void *handle, const char *name, const struct link_map *caller)
 {
     struct search search = {.name = name, .after = handle == RTLD_NEXT ? caller : NULL};
@@ -160,7 +163,8 @@ __attribute__((visibility("hidden"))) struct answer interposer_dlsym(void *handl
     return look_up(handle, name, NULL, caller, loader_next()->dlsym);
 }
 
-__attribute__((visibility("hidden"))) struct answer interposer_dlvsym(void *handle, const char *name, const char *version, const void *caller)
+__attribute__((visibility("hidden"))) struct answer interposer_dlvsym(void *handle, const char *name,
+                                                                      const char *version, const void *caller)
 {
     return look_up(handle, name, version, caller, loader_next()->dlvsym);
 }

@@ -1,6 +1,7 @@
-/* dlopen(3) and dlmopen(3). With RTLD_DEEPBIND an object sees the libraries that it brings before those that were there: its calls of verbs would
- * pass us by, and are led back (interposer_rebind.c). What is opened in a namespace of its own cannot be led here, where the C library is another
- * one; verbs in there are said to be not supported. All other calls go on as they are. */
+/* dlopen(3) and dlmopen(3). With RTLD_DEEPBIND an object sees the libraries that it brings before those that were
+ * there: its calls of verbs would pass us by, and are led back (interposer_rebind.c). What is opened in a namespace of
+ * its own cannot be led here, where the C library is another one; verbs in there are said to be not supported. All
+ * other calls go on as they are. */
 #include "interposer_loader.h"
 #include "interposer_rebind.h"
 #include "real_library.h"
@@ -13,7 +14,8 @@
 /* Where the C library looks after what a caller's own path names; what only these have is found there by itself. */
 static int is_default(const char *directory)
 {
-    static const char *const names[] = {"/lib", "/usr/lib", "/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu"};
+    static const char *const names[] = {
+        "/lib", "/usr/lib", "/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(directory, names[i]))
             return 1;
@@ -26,8 +28,8 @@ static int is_in(const Dl_serpath *directory, const char *file, char *path, size
     return length > 0 && (size_t) length < size && !is_default(directory->dls_name) && !access(path, R_OK);
 }
 
-/* We are the caller of what is behind us, so a caller with a search path of its own (DT_RUNPATH) has its file looked for here. Returns the name
- * by which to open it. */
+/* We are the caller of what is behind us, so a caller with a search path of its own (DT_RUNPATH) has its file looked
+ * for here. Returns the name by which to open it. */
 static const char *searched(const struct link_map *caller, const char *file, char *path, size_t size)
 {
     Dl_serinfo bytes, *list;
@@ -45,10 +47,12 @@ static const char *searched(const struct link_map *caller, const char *file, cha
     return found;
 }
 
-/* Whether a call goes on as it is: nothing new comes, it is none of ours, or ($ORIGIN) it only makes sense for its caller. */
+/* Whether a call goes on as it is: nothing new comes, it is none of ours, or ($ORIGIN) it only makes sense for its
+ * caller. */
 static int goes_on(const char *file, int mode, const struct link_map *caller)
 {
-    return real_inside || !caller || !file || !*file || mode & RTLD_NOLOAD || strchr(file, '$') || loader_is_beneath(caller);
+    return real_inside || !caller || !file || !*file || mode & RTLD_NOLOAD || strchr(file, '$') ||
+           loader_is_beneath(caller);
 }
 
 __attribute__((visibility("hidden"))) struct answer interposer_dlopen(const char *file, int mode, const void *address)
@@ -89,7 +93,8 @@ static void look(void *data)
     space->has_verbs = has_verbs(space->map);
 }
 
-__attribute__((visibility("hidden"))) struct answer interposer_dlmopen(Lmid_t space, const char *file, int mode, const void *address)
+__attribute__((visibility("hidden"))) struct answer interposer_dlmopen(Lmid_t space, const char *file, int mode,
+                                                                       const void *address)
 {
     char path[PATH_MAX];
     int error = errno;
@@ -102,7 +107,8 @@ __attribute__((visibility("hidden"))) struct answer interposer_dlmopen(Lmid_t sp
         loader_locked(look, &other);
     if (other.has_verbs) {
         interposer_refuse("libibverbs in a namespace of its own (dlmopen)",
-                          "what calls it there sees the machine's devices only, and cannot be checkpointed while it uses one; use dlopen");
+                          "what calls it there sees the machine's devices only, and cannot be checkpointed while it "
+                          "uses one; use dlopen");
         errno = error;
     }
     return (struct answer){.value = handle};

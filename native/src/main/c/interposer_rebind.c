@@ -65,7 +65,8 @@ static void rebind(const struct elf_object *object, const ElfW(Rela) *entry, con
 {
     const ElfW(Sym) *symbol;
     unsigned type = ELF64_R_TYPE(entry->r_info);
-    if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT && type != R_X86_64_64) || (type == R_X86_64_64 && entry->r_addend))
+    if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT && type != R_X86_64_64) ||
+        (type == R_X86_64_64 && entry->r_addend))
         return;
     const char *name = elf_symbol(object, ELF64_R_SYM(entry->r_info), &symbol);
     struct elf_object own = elf_object(elf_own());
@@ -83,7 +84,8 @@ static size_t value_of(const struct elf_object *object, ElfW(Sxword) tag)
     return 0;
 }
 
-static void rebind_table(const struct elf_object *object, ElfW(Sxword) table, ElfW(Sxword) bytes, const ElfW(Dyn) *last)
+static void rebind_table(const struct elf_object *object, ElfW(Sxword) table, ElfW(Sxword) bytes,
+                         const ElfW(Dyn) *last)
 {
     const ElfW(Rela) *entries = (const void *) elf_entry(object, table);
     for (size_t i = 0; entries && i < value_of(object, bytes) / sizeof *entries; i++)
@@ -96,7 +98,8 @@ static int protect(const struct dl_phdr_info *info, int protection)
     uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE);
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        uintptr_t start = (info->dlpi_addr + part->p_vaddr) & -page, end = (info->dlpi_addr + part->p_vaddr + part->p_memsz) & -page;
+        uintptr_t start = (info->dlpi_addr + part->p_vaddr) & -page,
+                  end = (info->dlpi_addr + part->p_vaddr + part->p_memsz) & -page;
         if (part->p_type == PT_GNU_RELRO && end > start && mprotect((void *) start, end - start, protection))
             return -1;
     }
@@ -107,10 +110,13 @@ static int rebind_object(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct added *added = data;
     struct elf_object object = object_of(info);
-    if (!is_new(added, &object) || !object.dynamic || loader_is_verbs(&object) || elf_needs_version(&object, "IBVERBS_PRIVATE_"))
+    if (!is_new(added, &object) || !object.dynamic || loader_is_verbs(&object) ||
+        elf_needs_version(&object, "IBVERBS_PRIVATE_"))
         return 0;
     if (protect(info, PROT_READ | PROT_WRITE)) {
-        interposer_refuse("RTLD_DEEPBIND", "the relocations of what is opened cannot be changed (mprotect(2)), so that it passes the library by");
+        interposer_refuse(
+            "RTLD_DEEPBIND",
+            "the relocations of what is opened cannot be changed (mprotect(2)), so that it passes the library by");
         return 0;
     }
     rebind_table(&object, DT_RELA, DT_RELASZ, added->last);

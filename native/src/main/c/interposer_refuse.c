@@ -43,7 +43,8 @@ static struct {
 static void tell_lacks(int code, void *unused)
 {
     for (unsigned i = 0; code && lacks.process == getpid() && i < lacks.count; i++)
-        fprintf(stderr, "udckpt: before it failed, this process asked for %s, which is not supported: %s\n", lacks.asked[i].name, lacks.asked[i].advice);
+        fprintf(stderr, "udckpt: before it failed, this process asked for %s, which is not supported: %s\n",
+                lacks.asked[i].name, lacks.asked[i].advice);
 }
 
 static void remember_lack(const char *name, const char *advice)

@@ -1,6 +1,7 @@
-/* Every verb that is not there: each is called twice and fails with EOPNOTSUPP; it is named in one line, or, of capabilities that programs probe for
- * ("asked for"), only when the process ends with an error. The case "all" prints what the lines have to say, the case "failing" does the same and ends
- * so; SoftFabricTest compares them with standard error. */
+/* Every verb that is not there: each is called twice and fails with EOPNOTSUPP; it is named in one line, or, of
+ * capabilities that programs probe for ("asked for"), only when the process ends with an error. The case "all" prints
+ * what the lines have to say, the case "failing" does the same and ends so; SoftFabricTest compares them with standard
+ * error. */
 #include "fabric.h"
 #include <dlfcn.h>
 

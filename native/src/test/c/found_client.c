@@ -1,9 +1,10 @@
-/* A verbs client that is not linked with libibverbs. It exchanges datagrams with itself over functions that it finds in one of these ways:
+/* A verbs client that is not linked with libibverbs. It exchanges datagrams with itself over functions that it finds in
+ * one of these ways:
  *
  *     found_client WAY FINISH       until the file FINISH is there; then it prints "PASS" and how many
- *     found_client where LIBRARY    no verbs: reads names from standard input and prints the file that holds what dlsym(3) finds of each
+ *     found_client where LIBRARY    no verbs: reads names, prints the file that holds what dlsym(3) finds of each
  *     found_client errors           no verbs: what is not there is not found, and dlerror(3) says so
- *     found_client plain            nothing of verbs: prints what the functions of dlfcn.h give, which is the same without and with the library
+ *     found_client plain            no verbs: prints what the functions of dlfcn.h give, the same without the library
  *
  * FOUND_LIBRARY, FOUND_PLUGIN: other names of libibverbs.so.1 and of the plugin. */
 #define _GNU_SOURCE
@@ -40,9 +41,9 @@ static void by_plugin(struct found_verbs *verbs, int mode)
     ((void (*)(struct found_verbs *)) from_plugin(mode, "plugin_verbs"))(verbs);
 }
 
-#define EACH(lookup)                                                     \
-    do {                                                                 \
-        FOUND_VERBS(lookup)                                              \
+#define EACH(lookup)        \
+    do {                    \
+        FOUND_VERBS(lookup) \
     } while (0)
 
 static void find(const char *way, struct found_verbs *verbs)
@@ -126,7 +127,8 @@ static void expect(void *found, void *expected, const char *what)
     exit(1);
 }
 
-/* A name that no library has, a version that there is not, a handle of another library; what comes after an error is told without it. */
+/* A name that no library has, a version that there is not, a handle of another library; what comes after an error is
+ * told without it. */
 static int errors(void)
 {
     void *handle = open_library(RTLD_NOW | RTLD_LOCAL), *other = must(dlopen("libm.so.6", RTLD_NOW), "libm.so.6");
@@ -156,14 +158,31 @@ static void show_handle(const char *what, void *handle)
 {
     struct link_map *map = handle;
     const char *error = dlerror(), *slash = handle ? strrchr(map->l_name, '/') : NULL;
-    printf("%s: %s%s%s\n", what, !handle ? "nothing" : slash ? slash + 1 : map->l_name, error ? ", " : "", error ? error : "");
+    printf("%s: %s%s%s\n", what,
+           !handle ? "nothing"
+           : slash ? slash + 1
+                   : map->l_name,
+           error ? ", " : "", error ? error : "");
 }
 
 /* glibc asks by its return address who calls: RTLD_NEXT, the search path, $ORIGIN. */
 static int plain(void)
 {
-    static const int modes[] = {RTLD_LAZY, RTLD_NOW | RTLD_GLOBAL, RTLD_LAZY | RTLD_DEEPBIND, RTLD_LAZY | RTLD_NOLOAD, RTLD_LAZY | RTLD_DEEPBIND | RTLD_NOLOAD, 0, -1};
-    static const char *const files[] = {"libfound_plugin.so", "$ORIGIN/libfound_plugin.so", "libm.so.6", "libno-such-library.so", "./no such file", "/dev/null", "", NULL};
+    static const int modes[] = {RTLD_LAZY,
+                                RTLD_NOW | RTLD_GLOBAL,
+                                RTLD_LAZY | RTLD_DEEPBIND,
+                                RTLD_LAZY | RTLD_NOLOAD,
+                                RTLD_LAZY | RTLD_DEEPBIND | RTLD_NOLOAD,
+                                0,
+                                -1};
+    static const char *const files[] = {"libfound_plugin.so",
+                                        "$ORIGIN/libfound_plugin.so",
+                                        "libm.so.6",
+                                        "libno-such-library.so",
+                                        "./no such file",
+                                        "/dev/null",
+                                        "",
+                                        NULL};
     char what[128];
     for (unsigned f = 0; f < sizeof files / sizeof *files; f++)
         for (unsigned m = 0; m < sizeof modes / sizeof *modes; m++) {
@@ -171,7 +190,17 @@ static int plain(void)
             show_handle(what, dlopen(files[f], modes[m]));
         }
     void *c = dlopen("libc.so.6", RTLD_NOW), *m = dlopen("libm.so.6", RTLD_NOW);
-    static const char *const names[] = {"cos", "malloc", "memcpy", "open", "getenv", "main", "no_such_function", "", "ibv", "ibv_", "rdma_no_such_function"};
+    static const char *const names[] = {"cos",
+                                        "malloc",
+                                        "memcpy",
+                                        "open",
+                                        "getenv",
+                                        "main",
+                                        "no_such_function",
+                                        "",
+                                        "ibv",
+                                        "ibv_",
+                                        "rdma_no_such_function"};
     for (unsigned n = 0; n < sizeof names / sizeof *names; n++) {
         void *(*find_in_plugin)(void *, const char *) = from_plugin(RTLD_NOW, "plugin_find");
         snprintf(what, sizeof what, "dlsym(%s)", names[n]);

@@ -10,7 +10,8 @@ static struct ibv_context *open_device(struct ibv_device *device)
     return ibv_open_device(device);
 }
 
-static struct ibv_cq *create_cq(struct ibv_context *context, int entries, void *own, struct ibv_comp_channel *channel, int vector)
+static struct ibv_cq *create_cq(struct ibv_context *context, int entries, void *own, struct ibv_comp_channel *channel,
+                                int vector)
 {
     return ibv_create_cq(context, entries, own, channel, vector);
 }

@@ -35,7 +35,7 @@ class CLibraryCallsTest {
                 .map(words -> words[2].replaceFirst("@.*", "")).collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Functions of the dynamic linker, which may not be called in signal handlers and allocate: FoundFunctionsTest drives them. */
+    /** Functions of the dynamic linker, not to be called in signal handlers: FoundFunctionsTest drives them. */
     private static final Set<String> OF_THE_LINKER = Set.of("dlsym", "dlvsym", "dlopen", "dlmopen");
 
     /** The functions come from the libraries themselves: a new one fails here until libc_calls.c drives it. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -14,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A client that is not linked with libibverbs (found_client.c) and finds it by itself has the library's functions, in whatever way it looks;
- * what else it asks the dynamic linker has the answers that it has without the library.
+ * A client that is not linked with libibverbs (found_client.c) and finds it by itself has the library's functions, in
+ * whatever way it looks; what else it asks the dynamic linker has the answers that it has without the library.
  */
 class FoundFunctionsTest {
     private static final String CLIENT = Native.program("found_client").toString();
@@ -32,8 +33,8 @@ class FoundFunctionsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"dlsym", "dlvsym", "deepbind", "plugin", "plugin-deepbind", "plugin-deepbind-lazy", "plugin-handle", "default", "next", "plugin-next",
-        "plugin-default-deepbind"})
+    @ValueSource(strings = {"dlsym", "dlvsym", "deepbind", "plugin", "plugin-deepbind", "plugin-deepbind-lazy",
+        "plugin-handle", "default", "next", "plugin-next", "plugin-default-deepbind"})
     void isTheLibrarys(String way) throws Exception {
         for (String virtualize : List.of("0", "1")) {
             Native.Result result = exchange(way, Map.of("UDCKPT_VIRTUALIZE", virtualize));
@@ -43,24 +44,27 @@ class FoundFunctionsTest {
         }
     }
 
-    /** Also where the library is opened by its path, or the plugin is one that was linked to be bound at once and read-only. */
+    /** Where the library is opened by its path. */
     @ParameterizedTest
     @ValueSource(strings = {"dlsym", "dlvsym", "deepbind"})
     void byItsPath(String way) throws Exception {
-        Native.Result result = exchange(way, Map.of("FOUND_LIBRARY", ExportedSymbolsTest.library("libibverbs.so").toString()));
+        String path = ExportedSymbolsTest.library("libibverbs.so").toString();
+        Native.Result result = exchange(way, Map.of("FOUND_LIBRARY", path));
         assertEquals(0, result.exit(), result::toString);
         assertEquals("", result.err());
     }
 
+    /** Of a plugin that is linked to be bound at once, and read-only then. */
     @ParameterizedTest
     @ValueSource(strings = {"plugin", "plugin-deepbind", "plugin-deepbind-lazy", "plugin-default-deepbind"})
     void withReadOnlyRelocations(String way) throws Exception {
-        Native.Result result = exchange(way, Map.of("FOUND_PLUGIN", Native.program("libfound_plugin_now.so").toString()));
+        String path = Native.program("libfound_plugin_now.so").toString();
+        Native.Result result = exchange(way, Map.of("FOUND_PLUGIN", path));
         assertEquals(0, result.exit(), result::toString);
         assertEquals("", result.err());
     }
 
-    /** The C library of a namespace is another one: there verbs see no device, and it is said why; what is found from outside is ours. */
+    /** The C library of a namespace is another one: verbs see no device there, which is said; what is found is ours. */
     @Test
     void anotherNamespaceIsSaid() throws Exception {
         Native.Result found = exchange("dlmopen", Map.of());
@@ -71,20 +75,23 @@ class FoundFunctionsTest {
         assertTrue(called.err().startsWith(NAMESPACE) && called.err().contains("devices > 0"), called::toString);
     }
 
-    /** Functions that are ours are found as ours in both libraries, as the table of docs/verbs-calls.md has them for who is linked with them. */
+    /** Functions that are ours are found as ours in both libraries. */
     @ParameterizedTest
     @ValueSource(strings = {"libibverbs.so", "librdmacm.so"})
     void allOfThem(String library) throws Exception {
         List<String> names = List.copyOf(ExportedSymbolsTest.names(ExportedSymbolsTest.library(library)));
         Set<String> ours = ExportedSymbolsTest.names(Native.library());
-        List<String> without = where(Map.of("LD_PRELOAD", ""), library + ".1", names), with = where(Map.of(), library + ".1", names);
-        assertEquals(without.stream().map(line -> ours.contains(line.split(" ")[0]) ? line.split(" ")[0] + " libudckpt.so" : line).toList(), with);
+        List<String> with = where(Map.of(), library + ".1", names);
+        List<String> expected = where(Map.of("LD_PRELOAD", ""), library + ".1", names).stream()
+                .map(line -> line.split(" "))
+                .map(words -> words[0] + " " + (ours.contains(words[0]) ? "libudckpt.so" : words[1])).toList();
+        assertEquals(expected, with);
         assertTrue(with.stream().filter(line -> line.endsWith("libudckpt.so")).count() > 40, with::toString);
     }
 
-    private List<String> where(Map<String, String> environment, String library, List<String> names) throws Exception {
-        Path list = Files.write(directory.resolve("names"), names);
-        Native.Result result = Native.run(environment, "sh", "-c", "exec \"$0\" where \"$1\" <\"$2\"", CLIENT, library, list.toString());
+    private List<String> where(Map<String, String> more, String library, List<String> names) throws Exception {
+        String list = Files.write(directory.resolve("names"), names).toString();
+        Native.Result result = Native.run(more, "sh", "-c", "exec \"$0\" where \"$1\" <\"$2\"", CLIENT, library, list);
         assertEquals(0, result.exit(), result::toString);
         return result.out().lines().toList();
     }
@@ -92,9 +99,14 @@ class FoundFunctionsTest {
     /** A function of a newer libibverbs, which would not know our objects, is as if it were not there. */
     @Test
     void aNewerFunctionIsMissing() throws Exception {
-        List<String> names = List.of("ibv_open_device", "ibv_future_operation", "ibv_wc_status_str", "ibv_no_such_function");
-        assertEquals(List.of("ibv_open_device libudckpt.so", "ibv_future_operation missing", "ibv_wc_status_str libfound_newer.so", "ibv_no_such_function missing"),
-                where(Map.of(), Native.program("libfound_newer.so").toString(), names));
+        Map<String, String> expected = new LinkedHashMap<>();
+        expected.put("ibv_open_device", "libudckpt.so");
+        expected.put("ibv_future_operation", "missing");
+        expected.put("ibv_wc_status_str", "libfound_newer.so");
+        expected.put("ibv_no_such_function", "missing");
+        List<String> lines = expected.entrySet().stream().map(one -> one.getKey() + " " + one.getValue()).toList();
+        String newer = Native.program("libfound_newer.so").toString();
+        assertEquals(lines, where(Map.of(), newer, List.copyOf(expected.keySet())));
     }
 
     @Test
@@ -106,7 +118,8 @@ class FoundFunctionsTest {
     /** glibc asks who calls: the search path, RTLD_NEXT and $ORIGIN are those of the program. */
     @Test
     void nobodyCanTellThatTheLibraryIsThere() throws Exception {
-        Native.Result without = Native.run(Map.of("LD_PRELOAD", ""), CLIENT, "plain"), with = Native.run(Map.of(), CLIENT, "plain");
+        Native.Result without = Native.run(Map.of("LD_PRELOAD", ""), CLIENT, "plain");
+        Native.Result with = Native.run(Map.of(), CLIENT, "plain");
         assertTrue(without.out().lines().count() > 100, without::toString);
         assertEquals(without.out(), with.out());
         assertEquals(without.exit(), with.exit());

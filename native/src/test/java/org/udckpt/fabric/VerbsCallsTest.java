@@ -18,11 +18,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/verbs-calls.md names every call of libibverbs, librdmacm and verbs.h, and says of each what the library does with it. */
+/** docs/verbs-calls.md names every call of libibverbs, librdmacm and verbs.h, and says what becomes of it. */
 class VerbsCallsTest {
     private static final Path ROOT = Path.of(System.getProperty("user.dir")).getParent();
-    private static final Set<String> OURS = Set.of("supported", "refused", "probe"), THEIRS = Set.of("harmless", "outside");
-    private static final Pattern ROW = Pattern.compile("\\| `(\\w+)` \\| (\\w+) \\| (.*?) ?\\|"), INLINE = Pattern.compile("\\b(ibv_\\w+)\\(");
+    private static final Set<String> OURS = Set.of("supported", "refused", "probe");
+    private static final Set<String> THEIRS = Set.of("harmless", "outside");
+    private static final Pattern ROW = Pattern.compile("\\| `(\\w+)` \\| (\\w+) \\| (.*?) ?\\|");
+    private static final Pattern INLINE = Pattern.compile("\\b(ibv_\\w+)\\(");
+    private static final Pattern REFUSAL = Pattern.compile("cm_refuse\\(\"(rdma_\\w+)\"");
 
     /** What a table says of a call. */
     private record Row(String here, String note) {
@@ -44,7 +47,8 @@ class VerbsCallsTest {
     }
 
     private static Set<String> where(Map<String, Row> rows, Predicate<Row> condition) {
-        return rows.entrySet().stream().filter(row -> condition.test(row.getValue())).map(Map.Entry::getKey).collect(Collectors.toCollection(TreeSet::new));
+        return rows.entrySet().stream().filter(row -> condition.test(row.getValue())).map(Map.Entry::getKey)
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     private static void assertExported(Map<String, Row> rows, Set<String> exported) throws Exception {
@@ -70,7 +74,7 @@ class VerbsCallsTest {
         Set<String> refused = new TreeSet<>();
         try (Stream<Path> sources = Files.list(ROOT.resolve("rc-virt/src/main/c"))) {
             for (Path source : sources.filter(file -> file.toString().endsWith(".c")).toList()) {
-                Pattern.compile("cm_refuse\\(\"(rdma_\\w+)\"").matcher(Files.readString(source)).results().forEach(match -> refused.add(match.group(1)));
+                REFUSAL.matcher(Files.readString(source)).results().forEach(match -> refused.add(match.group(1)));
             }
         }
         refused.removeAll(where(rows, row -> row.here.equals("supported"))); // of which some options are refused
@@ -98,13 +102,17 @@ class VerbsCallsTest {
     void refusals() throws Exception {
         Map<String, Row> rows = table("libibverbs, exported");
         rows.putAll(table("libibverbs, inline functions of verbs.h"));
-        List<String> lines = new ArrayList<>(Native.run(Map.of("UDCKPT_VIRTUALIZE", "1"), Native.program("fabric_refused").toString(), "all").out().lines().toList());
+        String program = Native.program("fabric_refused").toString();
+        Native.Result all = Native.run(Map.of("UDCKPT_VIRTUALIZE", "1"), program, "all");
+        List<String> lines = new ArrayList<>(all.out().lines().toList());
         assertTrue(lines.remove("ibv_reg_dmabuf_mr is not"), lines::toString); // of a real descriptor; else a probe
-        assertEquals(named(lines, "(\\w+) is not"), where(rows, row -> row.here.equals("refused") && !row.hasNoObject()));
+        Set<String> refused = where(rows, row -> row.here.equals("refused") && !row.hasNoObject());
+        assertEquals(named(lines, "(\\w+) is not"), refused);
         assertEquals(named(lines, "asked for (\\w+),"), where(rows, row -> row.here.equals("probe")));
     }
 
     private static Set<String> named(List<String> lines, String pattern) {
-        return lines.stream().map(Pattern.compile(pattern)::matcher).filter(Matcher::matches).map(line -> line.group(1)).collect(Collectors.toCollection(TreeSet::new));
+        return lines.stream().map(Pattern.compile(pattern)::matcher).filter(Matcher::matches).map(line -> line.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 }

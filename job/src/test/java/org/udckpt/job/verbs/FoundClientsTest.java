@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.udckpt.job.cli.Udckpts;
 
-/** Clients that find libibverbs by themselves (found_client.c), in each way, are checkpointed, killed, and end well on another host. */
+/** Clients that find libibverbs by themselves (found_client.c) are killed after a checkpoint and end well elsewhere. */
 @Timeout(300)
 class FoundClientsTest {
     @TempDir Path directory;
