@@ -6,6 +6,7 @@ set(LIBRARY_PARTS
   ${ROOT}/native/src/main/c/lower_*.c
   ${ROOT}/native/src/main/c/real_*.c
   ${ROOT}/native/src/main/c/interposer*.c
+  ${ROOT}/native/src/main/c/interposer*.S
   ${ROOT}/native/src/main/c/extended_*.c
   ${ROOT}/native/src/main/c/control_*.c
   ${ROOT}/native/src/main/c/gate_*.c
@@ -16,6 +17,9 @@ set(LIBRARY_PARTS
   ${ROOT}/process-image/src/main/c/parasite*.S
   ${ROOT}/process-image/src/main/c/snapshot_*.c)
 file(GLOB LIBRARY_SOURCES CONFIGURE_DEPENDS ${LIBRARY_PARTS})
+if(UDCKPT_SANITIZE) # a sanitizer's runtime calls dlsym(3) before it is ready for any code that it checks
+  list(FILTER LIBRARY_SOURCES EXCLUDE REGEX "/interposer_(elf|lookup|open|rebind|loader_entry)[.]")
+endif()
 
 add_library(udckpt SHARED ${LIBRARY_SOURCES})
 add_dependencies(udckpt layout)
@@ -87,3 +91,18 @@ add_executable(soft_mac_test ${FABRIC_TEST}/soft_mac_test.c ${ROOT}/native/src/m
 target_compile_options(soft_mac_test PRIVATE -O2)
 target_link_libraries(soft_mac_test PRIVATE crypto)
 set_target_properties(soft_mac_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+
+if(NOT UDCKPT_SANITIZE) # RTLD_DEEPBIND and sanitizers exclude each other
+  # A client that is not linked with libibverbs, and its plugin, which is; it finds the plugin beside itself.
+  add_library(found_plugin SHARED ${FABRIC_TEST}/found_plugin.c)
+  target_link_libraries(found_plugin PRIVATE ibverbs)
+  add_library(found_plugin_now SHARED ${FABRIC_TEST}/found_plugin.c)
+  target_link_libraries(found_plugin_now PRIVATE ibverbs)
+  target_link_options(found_plugin_now PRIVATE -Wl,-z,now -Wl,-z,relro)
+  add_library(found_newer SHARED ${FABRIC_TEST}/found_newer.c)
+  set_target_properties(found_newer PROPERTIES NO_SONAME ON LINK_OPTIONS -Wl,-soname,libibverbs.so.1)
+  add_executable(found_client ${FABRIC_TEST}/found_client.c ${FABRIC_TEST}/found_exchange.c)
+  target_link_libraries(found_client PRIVATE dl)
+  set_target_properties(found_plugin found_plugin_now found_newer found_client PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
+    BUILD_RPATH ${CMAKE_BINARY_DIR}/tests)
+endif()

@@ -24,6 +24,13 @@ if(MPICC)
       DEPENDS ${source} ${MPI_HEADERS} VERBATIM)
     list(APPEND MPI_OUTPUTS ${output})
   endforeach()
+  # One of them also as a plugin (as_plugin.c), for bench/overhead.
+  set(plugin ${CMAKE_BINARY_DIR}/programs/ud_message_rate.so)
+  add_custom_command(OUTPUT ${plugin}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/programs
+    COMMAND ${CMAKE_C_COMPILER} -O2 -g -Wall -Wextra -fPIC -shared -o ${plugin} ${ROOT}/bench/src/main/c/ud_message_rate.c -libverbs
+    DEPENDS ${ROOT}/bench/src/main/c/ud_message_rate.c VERBATIM)
+  list(APPEND MPI_OUTPUTS ${plugin})
   add_custom_target(mpi_programs ALL DEPENDS ${MPI_OUTPUTS})
 
   # The same work under another launcher (docs/process-trees.md); its name is Debian's, beside MPICH.

@@ -48,3 +48,36 @@ virtual_clients() {
     step "ib_atomic_lat, virtualized" client_pair ib_atomic_lat -x 1 -n 50
     UDCKPT_VIRTUALIZE=0 step "ibv_rc_pingpong, the bare device under the library" client_pair ibv_rc_pingpong -g 1 -n 50 -e
 }
+
+# Clients that are not linked with libibverbs and find it in ways of their own (native/src/test/c/found_client.c).
+found_clients() {
+    local way
+    : >/tmp/finish
+    for way in dlsym dlvsym deepbind plugin plugin-deepbind default next dlmopen; do
+        step "a client that finds libibverbs itself: $way" on 1 timeout 90 "$root/native/target/cmake/tests/found_client" "$way" /tmp/finish
+    done
+}
+
+# refused NAME WORDS: a checkpoint of the job is, with code 69, and the message has the words.
+refused() {
+    local code=0
+    udckpt checkpoint "$1" >/tmp/refused 2>&1 || code=$?
+    cat /tmp/refused
+    [ $code = 69 ] && grep -qF -- "$2" /tmp/refused
+}
+
+# What goes past the library: system calls of the program's own.
+past_the_library() {
+    the_job raw udckpt run -n 1 --name raw --dir /tmp/raw --device rxe1 -- perl -e '
+        my $path = "/dev/infiniband/uverbs0";
+        open(my $refused, "+<", $path) and die "was not refused\n";
+        my $fd = syscall(2, $path, 2);
+        $| = 1;
+        print "solve $fd\n";
+        sleep 600'
+    step "a program opens a device by a system call" computes raw
+    step "its checkpoint is refused by name" refused raw "/dev/infiniband/uverbs0 was opened behind the library"
+    step "the open by the C library was refused" grep -q "open of /dev/infiniband/uverbs0 is not supported" "$here/raw.err"
+    kill "$job"
+    wait "$job" || true
+}

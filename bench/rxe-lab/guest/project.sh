@@ -8,5 +8,6 @@ sysctl -qw kernel.sched_autogroup_enabled=0
 mkdir -p "$root"
 mount -t tmpfs -o size=256m project "$root"
 (cd /project && tar --format=posix -cf - udckpt pom.xml scripts job/target/*.jar job/target/lib bench/target/classes bench/rxe-lab \
-    target/classes.aot native/target/cmake/libudckpt.so native/target/cmake/libudckpt-agent.so native/target/cmake/udckpt-shepherd native/target/cmake/programs) | tar -C "$root" -xf -
+    target/classes.aot native/target/cmake/libudckpt.so native/target/cmake/libudckpt-agent.so native/target/cmake/udckpt-shepherd native/target/cmake/programs \
+    native/target/cmake/tests/found_client native/target/cmake/tests/libfound_plugin.so) | tar -C "$root" -xf -
 PATH=$root:$PATH

@@ -31,4 +31,6 @@ void extended_fill(struct ibv_context *context);
 int extended_builder_make(struct ibv_qp *qp, const struct ibv_qp_cap *cap, uint64_t operations);
 void extended_builder_free(struct wr_builder *builder);
 struct ibv_qp *extended_create_qp(struct ibv_context *, struct ibv_qp_init_attr_ex *);
+int extended_query_device(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *,
+                          size_t size);
 struct ibv_cq_ex *extended_create_cq(struct ibv_context *, struct ibv_cq_init_attr_ex *);

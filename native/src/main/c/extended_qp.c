@@ -49,6 +49,7 @@ void extended_fill(struct ibv_context *context)
     struct verbs_context *extended = verbs_get_ctx(context);
     extended->create_qp_ex = extended_create_qp;
     extended->create_cq_ex = extended_create_cq;
+    extended->query_device_ex = extended_query_device;
 }
 
 /* Only queue pairs that were made with send operations can be posted to this way. */

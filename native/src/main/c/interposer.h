@@ -16,6 +16,10 @@
  * returns it. `name` must be a string literal. */
 int interposer_refuse(const char *name, const char *advice);
 
+/* The same of a capability that devices may lack and programs ask for to see whether it is there: nothing is said, as by
+ * such a device, unless the process ends with an error. */
+int interposer_lacks(const char *name, const char *advice);
+
 #define REFUSE(name) interposer_refuse(name, "the device does not offer it")
 
 /* Calls an operation that returns 0 or an errno value. */

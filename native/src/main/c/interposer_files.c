@@ -25,7 +25,13 @@
 extern int __xstat(int version, const char *path, struct stat *status), __xstat64(int version, const char *path, struct stat64 *status);
 extern int __lxstat(int version, const char *path, struct stat *status), __lxstat64(int version, const char *path, struct stat64 *status);
 
-#define NEW_FUNCTIONS(X) X(stat) X(stat64) X(lstat) X(lstat64) X(access) X(open) X(open64) X(openat) X(openat64)
+/* What open(2) becomes in programs that were built with _FORTIFY_SOURCE, when the flags are not known there. */
+extern int __open_2(const char *path, int flags), __open64_2(const char *path, int flags);
+extern int __openat_2(int folder, const char *path, int flags), __openat64_2(int folder, const char *path, int flags);
+
+#define NEW_FUNCTIONS(X)                                                                                \
+    X(stat) X(stat64) X(lstat) X(lstat64) X(access) X(open) X(open64) X(openat) X(openat64)             \
+    X(__open_2) X(__open64_2) X(__openat_2) X(__openat64_2)
 #define OLD_FUNCTIONS(X) X(__xstat) X(__xstat64) X(__lxstat) X(__lxstat64) /* of programs built before glibc 2.33, kept for those only */
 
 /* The next definition of each function in the search order. */
@@ -208,3 +214,20 @@ OPEN(open)
 OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
+
+#define CHECKED_OPEN(name)                                                                              \
+    EXPORT int name(const char *path, int flags)                                                        \
+    {                                                                                                   \
+        return opened(path, NEXT(name)(path, flags));                                                   \
+    }
+
+#define CHECKED_OPENAT(name)                                                                            \
+    EXPORT int name(int folder, const char *path, int flags)                                            \
+    {                                                                                                   \
+        return opened(path, NEXT(name)(folder, path, flags));                                           \
+    }
+
+CHECKED_OPEN(__open_2)
+CHECKED_OPEN(__open64_2)
+CHECKED_OPENAT(__openat_2)
+CHECKED_OPENAT(__openat64_2)

@@ -58,7 +58,11 @@ EXPORT int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *a
 
 EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access)
 {
-    interposer_refuse("ibv_reg_dmabuf_mr", "memory of another device is not checkpointed");
+    static const char name[] = "ibv_reg_dmabuf_mr", advice[] = "memory of another device is not checkpointed";
+    if (fd < 0) /* a probe: UCX and NCCL ask so, and go on without */
+        interposer_lacks(name, advice);
+    else
+        interposer_refuse(name, advice);
     return NULL;
 }
 

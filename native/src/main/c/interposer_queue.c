@@ -81,12 +81,12 @@ EXPORT int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, 
 
 EXPORT int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 {
-    return interposer_refuse("ibv_set_ece", "vendor options of a connection are not checkpointed");
+    return interposer_lacks("ibv_set_ece", "vendor options of a connection are not checkpointed");
 }
 
 EXPORT int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 {
-    return interposer_refuse("ibv_query_ece", "vendor options of a connection are not checkpointed");
+    return interposer_lacks("ibv_query_ece", "vendor options of a connection are not checkpointed");
 }
 
 EXPORT int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)

@@ -1,9 +1,12 @@
 #include "interposer.h"
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAMES 128
+#define LACKS 32 /* as many as there are calls of interposer_lacks() */
 
 static int said_before(const char *name)
 {
@@ -27,8 +30,45 @@ int interposer_refuse(const char *name, const char *advice)
     return EOPNOTSUPP;
 }
 
+static struct {
+    pthread_mutex_t lock;
+    pid_t process; /* a forked child has nothing to tell of its parent */
+    unsigned count;
+    struct lack {
+        const char *name, *advice;
+    } asked[LACKS];
+} lacks = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Whoever has failed may have missed it. */
+static void tell_lacks(int code, void *unused)
+{
+    for (unsigned i = 0; code && lacks.process == getpid() && i < lacks.count; i++)
+        fprintf(stderr, "udckpt: before it failed, this process asked for %s, which is not supported: %s\n",
+                lacks.asked[i].name, lacks.asked[i].advice);
+}
+
+static void remember_lack(const char *name, const char *advice)
+{
+    for (unsigned i = 0; i < lacks.count; i++)
+        if (lacks.asked[i].name == name)
+            return;
+    if (lacks.process != getpid() && !on_exit(tell_lacks, NULL))
+        lacks.process = getpid();
+    if (lacks.count < LACKS)
+        lacks.asked[lacks.count++] = (struct lack){name, advice};
+}
+
+int interposer_lacks(const char *name, const char *advice)
+{
+    pthread_mutex_lock(&lacks.lock);
+    remember_lack(name, advice);
+    pthread_mutex_unlock(&lacks.lock);
+    errno = EOPNOTSUPP;
+    return EOPNOTSUPP;
+}
+
 /* Extended operations are called through the context, by inline functions in verbs.h. Where NULL
- * already means EOPNOTSUPP and libraries probe for it (query_device_ex), NULL stays; what a
+ * already means EOPNOTSUPP and libraries probe for it, NULL stays; what a
  * program asks for on purpose is refused by name. */
 static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
 {
@@ -56,7 +96,7 @@ static struct ibv_qp *open_qp(struct ibv_context *context, struct ibv_qp_open_at
 
 static struct ibv_dm *alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
 {
-    interposer_refuse("ibv_alloc_dm", "device memory is not checkpointed");
+    interposer_lacks("ibv_alloc_dm", "device memory is not checkpointed");
     return NULL;
 }
 
@@ -74,7 +114,7 @@ static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 
 static struct ibv_counters *create_counters(struct ibv_context *context, struct ibv_counters_init_attr *attr)
 {
-    interposer_refuse("ibv_create_counters", "counters of a device are not checkpointed");
+    interposer_lacks("ibv_create_counters", "counters of a device are not checkpointed");
     return NULL;
 }
 
@@ -92,30 +132,30 @@ static struct ibv_rwq_ind_table *create_rwq_ind_table(struct ibv_context *contex
 
 static struct ibv_td *alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
 {
-    interposer_refuse("ibv_alloc_td", "thread domains are not virtualized; objects have their own locks");
+    interposer_lacks("ibv_alloc_td", "thread domains are not virtualized; objects have their own locks");
     return NULL;
 }
 
 static struct ibv_pd *alloc_parent_domain(struct ibv_context *context, struct ibv_parent_domain_init_attr *attr)
 {
-    interposer_refuse("ibv_alloc_parent_domain", "thread domains are not virtualized; use the protection domain");
+    interposer_lacks("ibv_alloc_parent_domain", "thread domains are not virtualized; use the protection domain");
     return NULL;
 }
 
 static struct ibv_mr *alloc_null_mr(struct ibv_pd *pd)
 {
-    interposer_refuse("ibv_alloc_null_mr", "only memory of the process is registered");
+    interposer_lacks("ibv_alloc_null_mr", "only memory of the process is registered");
     return NULL;
 }
 
 static int modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 {
-    return interposer_refuse("ibv_modify_cq", "moderation of events is not virtualized");
+    return interposer_lacks("ibv_modify_cq", "moderation of events is not virtualized");
 }
 
 static int modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr)
 {
-    return interposer_refuse("ibv_modify_qp_rate_limit", "rate limits are not virtualized");
+    return interposer_lacks("ibv_modify_qp_rate_limit", "rate limits are not virtualized");
 }
 
 static int post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *op, struct ibv_ops_wr **bad)
@@ -126,7 +166,7 @@ static int post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *op, struct ibv_o
 
 static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *sges, uint32_t count)
 {
-    return interposer_refuse("ibv_advise_mr", "there is no on-demand paging to prefetch for");
+    return interposer_lacks("ibv_advise_mr", "there is no on-demand paging to prefetch for");
 }
 
 static int get_srq_num(struct ibv_srq *srq, uint32_t *number)
@@ -136,7 +176,7 @@ static int get_srq_num(struct ibv_srq *srq, uint32_t *number)
 
 static int query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
 {
-    return interposer_refuse("ibv_query_rt_values_ex", "a device's clock does not go on over a restart");
+    return interposer_lacks("ibv_query_rt_values_ex", "a device's clock does not go on over a restart");
 }
 
 #define FILL(field, function) \

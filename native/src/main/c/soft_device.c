@@ -70,6 +70,7 @@ static int query_device(struct ibv_context *context, struct ibv_device_attr *att
 {
     *attr = (struct ibv_device_attr){
         .fw_ver = "udckpt-1",
+        .vendor_id = 0xffffff, /* of nobody, but not 0, which is no device's (rdma_rxe says the same) */
         .node_guid = soft_guid(soft_context_of(context)->config.lid),
         .sys_image_guid = soft_guid(soft_config()->lid),
         .max_mr_size = ~0ull,

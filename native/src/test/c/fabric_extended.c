@@ -242,8 +242,26 @@ static void threads(void)
     EQUAL(THREADS * EACH * 2, *(unsigned *) x.end.memory);
 }
 
+/* What ibv_query_device(3) has, the number of ports once more, and no newer capability. */
+static void device(void)
+{
+    struct end a = make_end((struct end_options){0});
+    struct ibv_device_attr plain;
+    struct ibv_device_attr_ex extended;
+    memset(&extended, 0xff, sizeof extended);
+    EQUAL(0, ibv_query_device(a.context, &plain));
+    EQUAL(0, ibv_query_device_ex(a.context, NULL, &extended));
+    CHECK(!memcmp(&plain, &extended.orig_attr, sizeof plain));
+    EQUAL(plain.phys_port_cnt, extended.phys_port_cnt_ex);
+    EQUAL(plain.device_cap_flags, extended.device_cap_flags_ex);
+    EQUAL(0, extended.odp_caps.general_caps);
+    EQUAL(0, extended.max_dm_size);
+    CHECK(plain.vendor_id && plain.node_guid && plain.sys_image_guid);
+    EQUAL(EINVAL, ibv_query_device_ex(a.context, &(struct ibv_query_device_ex_input){.comp_mask = 1}, &extended));
+}
+
 int main(int argc, char **argv)
 {
     return run_cases(argc, argv, (struct fabric_case[]){
-        {"all-kinds", all_kinds}, {"all-or-none", all_or_none}, {"creation", creation}, {"threads", threads}, {0}});
+        {"all-kinds", all_kinds}, {"all-or-none", all_or_none}, {"creation", creation}, {"threads", threads}, {"device", device}, {0}});
 }

@@ -1,5 +1,7 @@
-/* Every verb that is not there: each is called twice, fails with EOPNOTSUPP, and is named in one line. The case "all" prints
- * what the lines have to say; SoftFabricTest compares them with standard error. */
+/* Every verb that is not there: each is called twice and fails with EOPNOTSUPP; it is named in one line, or, of
+ * capabilities that programs probe for ("asked for"), only when the process ends with an error. The case "all" prints
+ * what the lines have to say, the case "failing" does the same and ends so; SoftFabricTest compares them with standard
+ * error. */
 #include "fabric.h"
 #include <dlfcn.h>
 
@@ -23,6 +25,7 @@ static int window_access(void) { return failed(ibv_reg_mr(a.pd, a.memory, 4096, 
 static int on_demand(void) { return failed(ibv_reg_mr(a.pd, a.memory, 4096, IBV_ACCESS_ON_DEMAND)); }
 static int on_demand_iova(void) { return failed(ibv_reg_mr_iova(a.pd, a.memory, 4096, 0, IBV_ACCESS_ON_DEMAND)); }
 static int advise(void) { return ibv_advise_mr(a.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &(struct ibv_sge){0}, 1); }
+static int dmabuf_probe(void) { return failed(ibv_reg_dmabuf_mr(a.pd, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE)); }
 static int dmabuf(void) { return failed(ibv_reg_dmabuf_mr(a.pd, 0, 4096, 0, 0, IBV_ACCESS_LOCAL_WRITE)); }
 static int rereg(void) { return ibv_rereg_mr(a.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0) ? errno : 0; }
 static int null_mr(void) { return failed(ibv_alloc_null_mr(a.pd)); }
@@ -128,16 +131,16 @@ static const struct {
     {"ibv_open_xrcd is not", xrcd}, {"ibv_create_srq_ex is not", srq_ex}, {"ibv_get_srq_num is not", srq_num}, {"ibv_open_qp is not", open_qp},
     {"ibv_alloc_mw is not", window}, {"ibv_reg_mr with IBV_ACCESS_MW_BIND is not", window_access},
     {"ibv_reg_mr with IBV_ACCESS_ON_DEMAND is not", on_demand}, {"ibv_reg_mr with IBV_ACCESS_ON_DEMAND is not", on_demand_iova},
-    {"ibv_advise_mr is not", advise}, {"ibv_reg_dmabuf_mr is not", dmabuf}, {"ibv_rereg_mr is not", rereg}, {"ibv_alloc_null_mr is not", null_mr},
-    {"ibv_alloc_dm is not", device_memory}, {"ibv_alloc_td is not", thread_domain}, {"ibv_alloc_parent_domain is not", parent_domain},
-    {"ibv_create_counters is not", counters}, {"ibv_create_flow is not", flow}, {"ibv_create_flow_action_esp is not", flow_action},
-    {"ibv_create_wq is not", work_queue}, {"ibv_create_rwq_ind_table is not", indirection}, {"ibv_modify_cq is not", moderation},
-    {"ibv_modify_qp_rate_limit is not", rate_limit}, {"ibv_post_srq_ops is not", srq_ops}, {"ibv_query_rt_values_ex is not", device_clock},
-    {"ibv_query_ece is not", query_ece}, {"ibv_set_ece is not", set_ece}, {"ibv_import_device is not", import_device},
+    {"asked for ibv_advise_mr,", advise}, {"asked for ibv_reg_dmabuf_mr,", dmabuf_probe}, {"ibv_reg_dmabuf_mr is not", dmabuf}, {"ibv_rereg_mr is not", rereg}, {"asked for ibv_alloc_null_mr,", null_mr},
+    {"asked for ibv_alloc_dm,", device_memory}, {"asked for ibv_alloc_td,", thread_domain}, {"asked for ibv_alloc_parent_domain,", parent_domain},
+    {"asked for ibv_create_counters,", counters}, {"ibv_create_flow is not", flow}, {"ibv_create_flow_action_esp is not", flow_action},
+    {"ibv_create_wq is not", work_queue}, {"ibv_create_rwq_ind_table is not", indirection}, {"asked for ibv_modify_cq,", moderation},
+    {"asked for ibv_modify_qp_rate_limit,", rate_limit}, {"ibv_post_srq_ops is not", srq_ops}, {"asked for ibv_query_rt_values_ex,", device_clock},
+    {"asked for ibv_query_ece,", query_ece}, {"asked for ibv_set_ece,", set_ece}, {"ibv_import_device is not", import_device},
     {"ibv_import_pd is not", import_pd}, {"ibv_import_mr is not", import_mr}, {"ibv_import_dm is not", import_dm},
     {"ibv_resolve_eth_l2_from_gid is not", ethernet_address}, {"verbs_open_device is not", vendors_device},
-    {"ibv_create_cq_ex with time stamps", time_stamps}, {"ibv_create_cq_ex with a parent domain is not", cq_domain},
-    {"ibv_create_cq_ex with IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN is not", ignore_overrun}, {"ibv_create_qp_ex for XRC is not", xrc_qp},
+    {"asked for ibv_create_cq_ex with time stamps", time_stamps}, {"asked for ibv_create_cq_ex with a parent domain,", cq_domain},
+    {"asked for ibv_create_cq_ex with IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN,", ignore_overrun}, {"ibv_create_qp_ex for XRC is not", xrc_qp},
     {"ibv_create_qp_ex with receive-side scaling is not", scaling_qp}, {"ibv_create_qp_ex with segmentation offload is not", offload_qp},
     {"ibv_create_qp_ex with create_flags is not", flagged_qp}, {"ibv_create_qp_ex with these send operations is not", windows_qp},
     {"ibv_create_qp is not supported for queue pairs of type", unreliable_qp},
@@ -165,7 +168,13 @@ static void all(void)
     EQUAL(IBV_WC_SUCCESS, wc.status);
 }
 
+static void failing(void)
+{
+    all();
+    exit(3);
+}
+
 int main(int argc, char **argv)
 {
-    return run_cases(argc, argv, (struct fabric_case[]){{"all", all}, {0}});
+    return run_cases(argc, argv, (struct fabric_case[]){{"all", all}, {"failing", failing}, {0}});
 }

@@ -33,6 +33,10 @@ OLD(__xstat64, stat64)
 OLD(__lxstat, stat)
 OLD(__lxstat64, stat64)
 
+/* What _FORTIFY_SOURCE makes of open(2). */
+extern int __open_2(const char *path, int flags), __open64_2(const char *path, int flags);
+extern int __openat_2(int folder, const char *path, int flags), __openat64_2(int folder, const char *path, int flags);
+
 #define FUNCTIONS(X)                                                                     \
     X(stat, stat((const char *) a, (struct stat *) b))                                   \
     X(stat64, stat64((const char *) a, (struct stat64 *) b))                             \
@@ -47,6 +51,10 @@ OLD(__lxstat64, stat64)
     X(open64, open64((const char *) a, (int) b, (mode_t) c))                             \
     X(openat, openat((int) d, (const char *) a, (int) b, (mode_t) c))                    \
     X(openat64, openat64((int) d, (const char *) a, (int) b, (mode_t) c))                \
+    X(__open_2, __open_2((const char *) a, (int) b))                                     \
+    X(__open64_2, __open64_2((const char *) a, (int) b))                                 \
+    X(__openat_2, __openat_2((int) d, (const char *) a, (int) b))                        \
+    X(__openat64_2, __openat64_2((int) d, (const char *) a, (int) b))                    \
     X(eventfd, eventfd((unsigned) a, (int) b))                                           \
     X(getenv, (long) getenv((const char *) a))                                           \
     X(secure_getenv, (long) secure_getenv((const char *) a))                             \
@@ -340,11 +348,22 @@ static void drive_open(const struct path *path)
             begin(function, path, "flags", flags[i]);
             put_descriptor(call(function, (long) path->at, flags[i], 0600, 0));
         }
-        for (unsigned k = 0; k < sizeof folders / sizeof *folders; k++)
+        int checked = !(flags[i] & O_CREAT) && (flags[i] & O_TMPFILE) != O_TMPFILE; /* else it wants the mode, and ends the process */
+        for (enum function function = F___open_2; checked && function <= F___open64_2; function++) {
+            begin(function, path, "flags", flags[i]);
+            put_descriptor(call(function, (long) path->at, flags[i], 0, 0));
+        }
+        for (unsigned k = 0; k < sizeof folders / sizeof *folders; k++) {
+            const char *where = k == 0 ? "here, flags" : k == 1 ? "-1, flags" : "closed, flags";
             for (enum function function = F_openat; function <= F_openat64; function++) {
-                begin(function, path, k == 0 ? "here, flags" : k == 1 ? "-1, flags" : "closed, flags", flags[i]);
+                begin(function, path, where, flags[i]);
                 put_descriptor(call(function, (long) path->at, flags[i], 0600, folders[k]));
             }
+            for (enum function function = F___openat_2; checked && function <= F___openat64_2; function++) {
+                begin(function, path, where, flags[i]);
+                put_descriptor(call(function, (long) path->at, flags[i], 0, folders[k]));
+            }
+        }
     }
 }
 

@@ -35,6 +35,9 @@ class CLibraryCallsTest {
                 .map(words -> words[2].replaceFirst("@.*", "")).collect(Collectors.toCollection(TreeSet::new));
     }
 
+    /** Functions of the dynamic linker, not to be called in signal handlers: FoundFunctionsTest drives them. */
+    private static final Set<String> OF_THE_LINKER = Set.of("dlsym", "dlvsym", "dlopen", "dlmopen");
+
     /** The functions come from the libraries themselves: a new one fails here until libc_calls.c drives it. */
     @Test
     void allOfThemAreDriven() throws Exception {
@@ -44,6 +47,7 @@ class CLibraryCallsTest {
         }
         Set<String> takenOver = exported(Native.library());
         takenOver.retainAll(exported(libc));
+        assertTrue(takenOver.removeAll(OF_THE_LINKER), takenOver::toString);
         assertEquals(takenOver, new TreeSet<>(lines(Map.of("LD_PRELOAD", ""), "list")));
     }
 
@@ -70,8 +74,8 @@ class CLibraryCallsTest {
             if (line.contains("(")) {
                 boolean device = line.contains("(/dev/infiniband/uverbs0, ");
                 String function = line.substring(1, line.indexOf('(')), argument = line.replaceAll(".*, |\\) = .*", "");
-                String expected = function.startsWith("open") ? failed(ENODEV) : function.equals("access") ? access(device, argument) : stat(function, device, argument);
-                if (!function.startsWith("open") || wellFormed(argument)) {
+                String expected = function.contains("open") ? failed(ENODEV) : function.equals("access") ? access(device, argument) : stat(function, device, argument);
+                if (!function.contains("open") || wellFormed(argument)) {
                     assertEquals(expected, line.replaceFirst(".*\\) = ", ""), line);
                 }
             }

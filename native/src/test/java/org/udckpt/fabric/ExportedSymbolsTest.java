@@ -18,13 +18,13 @@ import org.junit.jupiter.api.Test;
  */
 class ExportedSymbolsTest {
     /** Conversions, names, and files of sysfs: they work without a device, libibverbs keeps them. */
-    private static final Set<String> HELPERS = Set.of("ibv_copy_ah_attr_from_kern", "ibv_copy_path_rec_from_kern",
+    static final Set<String> HELPERS = Set.of("ibv_copy_ah_attr_from_kern", "ibv_copy_path_rec_from_kern",
             "ibv_copy_path_rec_to_kern", "ibv_copy_qp_attr_from_kern", "ibv_event_type_str", "ibv_node_type_str",
             "ibv_port_state_str", "ibv_wc_status_str", "ibv_rate_to_mbps", "ibv_rate_to_mult", "mbps_to_ibv_rate",
             "mult_to_ibv_rate", "ibv_get_sysfs_path", "ibv_read_sysfs_file", "ibv_read_ibdev_sysfs_file");
 
     /** What drivers use to talk to the kernel: out of reach without a device that they opened. */
-    private static final Pattern FOR_DRIVERS = Pattern.compile("ibv_cmd_.*|ibv_register_driver|verbs_register_driver_\\d+|__ioctl_final_num_attrs|"
+    static final Pattern FOR_DRIVERS = Pattern.compile("ibv_cmd_.*|ibv_register_driver|verbs_register_driver_\\d+|__ioctl_final_num_attrs|"
             + "__verbs_log|_verbs_init_and_alloc_context|execute_ioctl|verbs_allow_disassociate_destroy|verbs_init_cq|verbs_set_ops|verbs_uninit_context");
 
     private static final Pattern VERBS = Pattern.compile("_?_?ibv_.*|.*verbs_.*|mbps_.*|mult_.*|execute_ioctl|__ioctl.*");
@@ -36,16 +36,23 @@ class ExportedSymbolsTest {
                 .map(words -> words[2]).collect(Collectors.toCollection(TreeSet::new));
     }
 
-    private static Path libibverbs() throws Exception {
-        try (Stream<String> maps = Native.run(Map.of("LD_PRELOAD", ""), "ldd", Native.program("fabric_send").toString()).out().lines()) {
-            return Path.of(maps.filter(line -> line.contains("libibverbs.so")).map(line -> line.strip().split(" ")[2]).findFirst().orElseThrow());
+    /** The installed one whose name begins so. */
+    static Path library(String name) throws Exception {
+        Path linkedWithBoth = Native.program("../virtualization/cm_rounds");
+        try (Stream<String> maps = Native.run(Map.of("LD_PRELOAD", ""), "ldd", linkedWithBoth.toString()).out().lines()) {
+            return Path.of(maps.filter(line -> line.contains(name)).map(line -> line.strip().split(" ")[2]).findFirst().orElseThrow());
         }
+    }
+
+    /** The functions that it exports, without their versions. */
+    static Set<String> names(Path library) throws Exception {
+        return exported(library).stream().map(name -> name.replaceFirst("@.*", "")).collect(Collectors.toCollection(TreeSet::new));
     }
 
     @Test
     void nothingOfLibibverbsPassesBy() throws Exception {
         Set<String> ours = exported(Native.library());
-        Set<String> theirs = exported(libibverbs()).stream().map(name -> name.replaceFirst("@.*", "")).collect(Collectors.toCollection(TreeSet::new));
+        Set<String> theirs = names(library("libibverbs.so"));
         assertTrue(theirs.contains("ibv_open_device") && theirs.size() > 100, theirs::toString);
         Set<String> missing = new TreeSet<>(theirs);
         missing.removeAll(ours);

@@ -222,7 +222,8 @@ final class DescriptorReader {
             return add(id -> new DirectoryOrDevice(id, stateless, open.openFlags(), 0));
         }
         if (open.link().startsWith("/dev/infiniband/")) {
-            throw open.refuse(open.link() + " was opened behind the library; only verbs that go through libibverbs can be checkpointed (is LD_PRELOAD cleared?)");
+            throw open.refuse(open.link() + " was opened behind the library; only verbs that go through libibverbs.so.1 can be checkpointed (is LD_PRELOAD"
+                    + " cleared, is libibverbs linked statically, or opened by dlmopen(3)?)");
         }
         throw open.refuse("device " + open.link() + " cannot be checkpointed; close it first, or redirect standard streams to files");
     }
