@@ -14,7 +14,11 @@ add_executable(cm_exits ${ROOT}/rc-virt/src/test/c/cm_exits.c)
 target_link_libraries(cm_exits PRIVATE rdmacm ibverbs)
 add_executable(cm_replaced ${ROOT}/rc-virt/src/test/c/cm_replaced.c)
 target_link_libraries(cm_replaced PRIVATE rdmacm ibverbs)
-set_target_properties(cm_rounds cm_exits cm_replaced PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
+add_executable(cm_parameters ${ROOT}/rc-virt/src/test/c/cm_parameters.c)
+target_link_libraries(cm_parameters PRIVATE rdmacm ibverbs)
+add_executable(interrupted_calls ${ROOT}/rc-virt/src/test/c/interrupted_calls.c)
+target_link_libraries(interrupted_calls PRIVATE rdmacm ibverbs pthread)
+set_target_properties(cm_rounds cm_exits cm_replaced cm_parameters interrupted_calls PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
 
 # One end of a reliable connection, told what to do; see rc-virt/src/test.
 add_executable(rc_client ${ROOT}/rc-virt/src/test/c/rc_client.c ${FABRIC_TEST}/fabric.c ${FABRIC_TEST}/fabric_connect.c)

@@ -241,6 +241,10 @@ void virtual_unwatch(int epoll, int fd, int *watching);
 void virtual_make_nonblocking(int fd);
 int virtual_wait(int fd);
 
+/* virtual_interrupt.c */
+struct pollfd;
+int virtual_poll(struct pollfd *wait); /* without a time limit; 0 when it is ready, or -1 */
+
 /* virtual_async.c */
 int virtual_open_async(struct v_context *context); /* 0 or an errno */
 void virtual_close_async(struct v_context *context);
