@@ -18,7 +18,9 @@ add_executable(cm_parameters ${ROOT}/rc-virt/src/test/c/cm_parameters.c)
 target_link_libraries(cm_parameters PRIVATE rdmacm ibverbs)
 add_executable(interrupted_calls ${ROOT}/rc-virt/src/test/c/interrupted_calls.c)
 target_link_libraries(interrupted_calls PRIVATE rdmacm ibverbs pthread)
-set_target_properties(cm_rounds cm_exits cm_replaced cm_parameters interrupted_calls PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
+add_executable(polls_once ${ROOT}/ud-virt/src/test/c/polls_once.c)
+target_link_libraries(polls_once PRIVATE ibverbs)
+set_target_properties(polls_once cm_rounds cm_exits cm_replaced cm_parameters interrupted_calls PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/virtualization)
 
 # One end of a reliable connection, told what to do; see rc-virt/src/test.
 add_executable(rc_client ${ROOT}/rc-virt/src/test/c/rc_client.c ${FABRIC_TEST}/fabric.c ${FABRIC_TEST}/fabric_connect.c)
