@@ -42,8 +42,8 @@ struct cm_id {
     struct cm_peer peer;
     struct cm_id *listener;
     struct cm_message last;   /* what is sent again until it is answered */
-    struct cm_message request; /* what the peer said of itself: the REQ, or on the active side the REP */
-    struct rdma_conn_param parameters; /* ours, as the other side is told */
+    struct cm_message request;            /* what the peer said of itself: the REQ, or on the active side the REP */
+    struct rdma_conn_param parameters;    /* ours, as the other side is told */
     uint8_t retry_count, rnr_retry_count; /* our queue pair's: cm_connect.c */
     long deadline_ms;         /* 0: nothing to send again */
     int repeats;
@@ -52,7 +52,7 @@ struct cm_id {
     uint32_t qkey, psn;
     int port_reserved, owns_channel, owns_pd, owns_cqs;
     int reuse_address;
-    int ack_timeout; /* or -1: the program has not set it */
+    int ack_timeout;                            /* or -1: the program has not set it */
     struct ibv_qp_init_attr *listen_attributes; /* of rdma_create_ep: each request gets such a queue pair */
     struct cm_group *groups;
 };
@@ -112,8 +112,10 @@ void cm_owned(void); /* by this process: it disconnects what is open when it exi
 
 /* cm_ids.c */
 uint64_t cm_new_connection(void);
-struct cm_id *cm_make_id(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps, enum ibv_qp_type type);
-int cm_create(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context, enum rdma_port_space ps, enum ibv_qp_type type);
+struct cm_id *cm_make_id(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
+                         enum ibv_qp_type type);
+int cm_create(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context, enum rdma_port_space ps,
+              enum ibv_qp_type type);
 void cm_link(struct cm_id *id);
 void cm_unlink(struct cm_id *id);
 struct cm_id *cm_all(void);
@@ -128,7 +130,8 @@ void cm_deliver_join(struct cm_id *id, struct cm_group *group);
 void cm_forget_events(struct cm_id *id);
 void cm_forget_group_events(struct cm_id *id, const struct cm_group *group);
 void cm_move_events(struct cm_id *id, struct rdma_event_channel *to); /* and the id with them */
-int cm_wait(struct rdma_cm_id *id); /* for the next event of an id without a channel of the program's; not under the mutex */
+/* For the next event of an id without a channel of the program's; not under the mutex. */
+int cm_wait(struct rdma_cm_id *id);
 
 /* cm_receive.c; under the mutex */
 void cm_received(const struct cm_message *message);
@@ -150,7 +153,8 @@ int cm_qp_initialise(struct cm_id *id);
 int cm_qp_connect(struct cm_id *id); /* to the peer whose message is in id->request */
 
 /* cm_multicast.c */
-int cm_group_joined(struct cm_id *id, const struct cm_group *group); /* the program is about to be told; 0 or an errno */
+/* The program is about to be told; 0 or an errno. */
+int cm_group_joined(struct cm_id *id, const struct cm_group *group);
 void cm_forget_groups(struct cm_id *id);
 
 /* cm_listen.c */

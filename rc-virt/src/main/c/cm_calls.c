@@ -10,14 +10,17 @@ static socklen_t address_length(const struct sockaddr *address)
     return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : 0;
 }
 
-int cm_create(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context, enum rdma_port_space ps, enum ibv_qp_type type)
+int cm_create(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context, enum rdma_port_space ps,
+              enum ibv_qp_type type)
 {
     if (ps == RDMA_PS_IPOIB)
-        return cm_refuse("rdma_create_id of RDMA_PS_IPOIB", "there is no IPoIB interface whose groups it could join; use RDMA_PS_UDP");
+        return cm_refuse("rdma_create_id of RDMA_PS_IPOIB",
+                         "there is no IPoIB interface whose groups it could join; use RDMA_PS_UDP");
     if (ps != RDMA_PS_TCP && ps != RDMA_PS_UDP && ps != RDMA_PS_IB)
         return cm_fail(EINVAL);
     if (type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV)
-        return cm_refuse("rdma_create_ep for XRC", "use RC, with a shared receive queue where many connections share memory");
+        return cm_refuse("rdma_create_ep for XRC",
+                         "use RC, with a shared receive queue where many connections share memory");
     if (!cm_device()) /* as rdma_create_id fails where there is no device */
         return -1;
     struct rdma_event_channel *own = channel ? NULL : rdma_create_event_channel();
@@ -37,7 +40,8 @@ int cm_create(struct rdma_event_channel *channel, struct rdma_cm_id **out, void 
     return 0;
 }
 
-EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context, enum rdma_port_space ps)
+EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context,
+                          enum rdma_port_space ps)
 {
     if (!out)
         return cm_fail(EINVAL);
@@ -260,7 +264,8 @@ EXPORT int rdma_set_option(struct rdma_cm_id *public, int level, int name, void 
         id->reuse_address = *(int *)value;
         return 0;
     case RDMA_OPTION_ID_ACK_TIMEOUT: /* 5 bits of the queue pair's; 0: no time-out (rdma_set_option(3)) */
-        if (length != sizeof(uint8_t) || *(uint8_t *)value > 31 || (public->qp_type != IBV_QPT_RC && public->qp_type != IBV_QPT_XRC_SEND))
+        if (length != sizeof(uint8_t) || *(uint8_t *)value > 31 ||
+            (public->qp_type != IBV_QPT_RC && public->qp_type != IBV_QPT_XRC_SEND))
             return cm_fail(EINVAL);
         id->ack_timeout = *(uint8_t *)value;
         return 0;

@@ -116,7 +116,8 @@ static int acceptable(const struct cm_id *id, const struct rdma_conn_param *give
         return 1;
     if (!given)
         return id->id.qp != NULL;
-    return (given->responder_resources == RDMA_MAX_RESP_RES || given->responder_resources <= cm_max_responder_resources()) &&
+    return (given->responder_resources == RDMA_MAX_RESP_RES ||
+            given->responder_resources <= cm_max_responder_resources()) &&
            (given->initiator_depth == RDMA_MAX_INIT_DEPTH || given->initiator_depth <= cm_max_initiator_depth());
 }
 
@@ -125,9 +126,11 @@ static uint8_t private_length(const struct rdma_conn_param *given)
     return given && given->private_data ? given->private_data_len : 0;
 }
 
-/* What the messages of the InfiniBand CM have room for: 3 bits for a retry count, which the kernel's cm fills with 7 for more;
- * one bit for flow control; 24 bits for a number of a queue pair. A queue pair of the id has its own number and receive queue. */
-static void take_parameters(struct cm_id *id, const struct rdma_conn_param *given, int responder_resources, int initiator_depth)
+/* What the messages of the InfiniBand CM have room for: 3 bits for a retry count, which the kernel's cm fills with 7
+ * for more; one bit for flow control; 24 bits for a number of a queue pair. A queue pair of the id has its own number
+ * and receive queue. */
+static void take_parameters(struct cm_id *id, const struct rdma_conn_param *given, int responder_resources,
+                            int initiator_depth)
 {
     const struct rdma_conn_param none = {.responder_resources = RDMA_MAX_RESP_RES,
                                          .initiator_depth = RDMA_MAX_INIT_DEPTH,
@@ -160,7 +163,8 @@ static enum cm_found find_listener(struct cm_id *id, struct cm_endpoint *service
     return found;
 }
 
-static void ask(struct cm_id *id, enum cm_kind kind, const struct rdma_conn_param *given, const struct cm_endpoint *service)
+static void ask(struct cm_id *id, enum cm_kind kind, const struct rdma_conn_param *given,
+                const struct cm_endpoint *service)
 {
     take_parameters(id, given, RDMA_MAX_RESP_RES, RDMA_MAX_INIT_DEPTH);
     id->retry_count = id->parameters.retry_count;
@@ -184,7 +188,8 @@ EXPORT int rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *given
     if (!public)
         return cm_fail(EINVAL);
     enum cm_kind kind = cm_is_datagram(id) ? CM_SIDR_REQ : CM_REQ;
-    if (!acceptable(id, given) || private_length(given) > cm_private_size(kind, cm_is_datagram(id)) || !public->route.num_paths)
+    if (!acceptable(id, given) || private_length(given) > cm_private_size(kind, cm_is_datagram(id)) ||
+        !public->route.num_paths)
         return cm_fail(EINVAL);
     if (cm_service_start())
         return -1;
@@ -210,8 +215,8 @@ static int accept_datagrams(struct cm_id *id, const struct rdma_conn_param *give
     return 0;
 }
 
-/* What the program leaves open is what was asked for: the reads of the other side are our responses. The queue pair retries as
- * often as the request says; the program's rnr_retry_count is for the other side's (rdma_accept(3)). */
+/* What the program leaves open is what was asked for: the reads of the other side are our responses. The queue pair
+ * retries as often as the request says; the program's rnr_retry_count is for the other side's (rdma_accept(3)). */
 static int accept_connection(struct cm_id *id, const struct rdma_conn_param *given)
 {
     const struct cm_message *request = &id->request;
@@ -238,7 +243,9 @@ EXPORT int rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *given)
         private_length(given) > cm_private_size(datagrams ? CM_SIDR_REP : CM_REP, datagrams))
         return cm_fail(EINVAL);
     pthread_mutex_lock(&cm_mutex);
-    int error = id->state != CM_REQUESTED ? EINVAL : datagrams ? accept_datagrams(id, given) : accept_connection(id, given);
+    int error = id->state != CM_REQUESTED ? EINVAL
+                : datagrams               ? accept_datagrams(id, given)
+                                          : accept_connection(id, given);
     if (!error && id->listener)
         id->listener->pending--;
     pthread_mutex_unlock(&cm_mutex);

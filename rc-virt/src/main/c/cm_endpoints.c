@@ -36,16 +36,17 @@ static struct addrinfo as_addrinfo(const struct rdma_addrinfo *hints)
     return wanted;
 }
 
-/* The first that the name service knows, as librdmacm does. What the hints leave open is that of the address. Of the flags,
- * RAI_PASSIVE alone is an answer. */
+/* The first that the name service knows, as librdmacm does. What the hints leave open is that of the address. Of the
+ * flags, RAI_PASSIVE alone is an answer. */
 static int fill(struct rdma_addrinfo *info, const struct addrinfo *found, const struct rdma_addrinfo *hints)
 {
     int datagrams = found->ai_socktype == SOCK_DGRAM;
     info->ai_flags = found->ai_flags & AI_PASSIVE ? RAI_PASSIVE : 0;
     info->ai_family = found->ai_family;
     info->ai_qp_type = hints && hints->ai_qp_type ? hints->ai_qp_type : datagrams ? IBV_QPT_UD : IBV_QPT_RC;
-    info->ai_port_space = hints && hints->ai_port_space ? hints->ai_port_space
-                                                        : found->ai_protocol == IPPROTO_UDP ? RDMA_PS_UDP : RDMA_PS_TCP;
+    info->ai_port_space = hints && hints->ai_port_space       ? hints->ai_port_space
+                          : found->ai_protocol == IPPROTO_UDP ? RDMA_PS_UDP
+                                                              : RDMA_PS_TCP;
     if (info->ai_flags & RAI_PASSIVE)
         return copy_address(&info->ai_src_addr, &info->ai_src_len, found->ai_addr, found->ai_addrlen);
     return copy_address(&info->ai_dst_addr, &info->ai_dst_len, found->ai_addr, found->ai_addrlen);
@@ -58,7 +59,9 @@ static int repeat_hints(struct rdma_addrinfo *info, const struct rdma_addrinfo *
     info->ai_family = hints->ai_family;
     info->ai_qp_type = hints->ai_qp_type;
     info->ai_port_space = hints->ai_port_space;
-    return hints->ai_dst_len ? copy_address(&info->ai_dst_addr, &info->ai_dst_len, hints->ai_dst_addr, hints->ai_dst_len) : 0;
+    return hints->ai_dst_len
+               ? copy_address(&info->ai_dst_addr, &info->ai_dst_len, hints->ai_dst_addr, hints->ai_dst_len)
+               : 0;
 }
 
 static int look_up(const char *node, const char *service, const struct rdma_addrinfo *hints, struct rdma_addrinfo *info)

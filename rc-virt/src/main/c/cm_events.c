@@ -37,8 +37,8 @@ EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *public)
     free(channel);
 }
 
-/* What a program reads from an event: the counts as its own side sees them (rdma_get_cm_event(3)), and all of the message's
- * private data. A refusal has nothing else. */
+/* What a program reads from an event: the counts as its own side sees them (rdma_get_cm_event(3)), and all of the
+ * message's private data. A refusal has nothing else. */
 static void describe(struct cm_event *event, struct cm_id *id, const struct cm_message *message)
 {
     uint8_t length = cm_private_size((enum cm_kind)message->kind, cm_is_datagram(id));
@@ -99,7 +99,8 @@ static struct cm_event *make_event(struct cm_id *id, enum rdma_cm_event_type typ
     return event;
 }
 
-void cm_deliver(struct cm_id *id, struct cm_id *listener, enum rdma_cm_event_type type, int status, const struct cm_message *message)
+void cm_deliver(struct cm_id *id, struct cm_id *listener, enum rdma_cm_event_type type, int status,
+                const struct cm_message *message)
 {
     struct cm_event *event = make_event(id, type, status);
     if (!event)
@@ -232,7 +233,8 @@ static void act_on(struct cm_event *event)
     struct ibv_qp_attr failed = {.qp_state = IBV_QPS_ERR};
     if (event->event.event == RDMA_CM_EVENT_REJECTED && id->qp && ibv_modify_qp(id->qp, &failed, IBV_QP_STATE))
         cm_say("rdma_cm: a rejected queue pair does not go to the error state: %s", strerror(errno));
-    if (event->event.event == RDMA_CM_EVENT_MULTICAST_JOIN && (event->event.status = cm_group_joined(cm_of(id), event->group)))
+    if (event->event.event == RDMA_CM_EVENT_MULTICAST_JOIN &&
+        (event->event.status = cm_group_joined(cm_of(id), event->group)))
         event->event.event = RDMA_CM_EVENT_MULTICAST_ERROR;
 }
 
@@ -270,14 +272,14 @@ EXPORT int rdma_ack_cm_event(struct rdma_cm_event *public)
     return 0;
 }
 
-/* As librdmacm's: whatever event is next is the answer, by its status. */
+/* As librdmacm's: whatever event is next is the answer, by its status. The program may look at it: rdma_create_id(3). */
 int cm_wait(struct rdma_cm_id *id)
 {
     if (id->event) {
         rdma_ack_cm_event(id->event);
         id->event = NULL;
     }
-    if (rdma_get_cm_event(id->channel, &id->event)) /* the program may look at it: rdma_create_id(3), synchronous operation */
+    if (rdma_get_cm_event(id->channel, &id->event))
         return -1;
     int status = id->event->status;
     if (!status)

@@ -51,7 +51,8 @@ uint64_t cm_new_connection(void)
     return number;
 }
 
-struct cm_id *cm_make_id(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps, enum ibv_qp_type type)
+struct cm_id *cm_make_id(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
+                         enum ibv_qp_type type)
 {
     struct cm_id *id = calloc(1, sizeof *id);
     if (!id)

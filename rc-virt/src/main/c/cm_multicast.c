@@ -1,12 +1,14 @@
-/* Multicast groups of ids: an IP address stands for a MGID as IPoIB and RoCE have it, and the queue pair is attached when the
- * program takes the event (rdma_join_multicast(3)). Attachments are virtual objects, so a restart makes them again. */
+/* Multicast groups of ids: an IP address stands for a MGID as IPoIB and RoCE have it, and the queue pair is attached
+ * when the program takes the event (rdma_join_multicast(3)). Attachments are virtual objects, so a restart makes them
+ * again. */
 #include "cm.h"
 #include "verbs_device.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The soft fabric has no subnet manager to give numbers out, and tells groups apart by their MGIDs. On Ethernet there are none. */
+/* The soft fabric has no subnet manager to give numbers out, and tells groups apart by their MGIDs. On Ethernet there
+ * are none. */
 enum { GROUP_LID = 0xc000 };
 
 static const struct in6_addr any6 = IN6ADDR_ANY_INIT, loopback6 = IN6ADDR_LOOPBACK_INIT;
@@ -22,8 +24,8 @@ static int is_any(const struct sockaddr *address)
     return !memcmp(ip, &any6, sizeof any6) || !memcmp(ip, &loopback6, sizeof loopback6);
 }
 
-/* RFC 4391, 4: a signature for each family in bytes 2 and 3, the partition key, and the end of the address. rdma_cm's own
- * services have 0x01 in the signature's second byte. */
+/* RFC 4391, 4: a signature for each family in bytes 2 and 3, the partition key, and the end of the address. rdma_cm's
+ * own services have 0x01 in the signature's second byte. */
 static void ib_group(const struct sockaddr *address, enum rdma_port_space space, union ibv_gid *gid)
 {
     static const uint8_t prefix[6] = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff};
@@ -68,7 +70,8 @@ static int join(struct cm_id *id, const struct sockaddr *address, int receives, 
 {
     int ethernet = cm_link_layer() == IBV_LINK_LAYER_ETHERNET;
     if (!ethernet && !top_is_soft())
-        return cm_refuse("rdma_join_multicast on an InfiniBand device", "the kernel alone may ask its subnet manager for a group");
+        return cm_refuse("rdma_join_multicast on an InfiniBand device",
+                         "the kernel alone may ask its subnet manager for a group");
     struct cm_group *group = calloc(1, sizeof *group);
     if (!group)
         return cm_fail(ENOMEM);

@@ -1,5 +1,5 @@
-/* Queue pairs of ids: made in INIT (connections) or RTS (datagrams), and brought to RTS when both sides know each other. The
- * attributes are those that the kernel's cm gives (cm_init_qp_*_attr), and librdmacm sets. */
+/* Queue pairs of ids: made in INIT (connections) or RTS (datagrams), and brought to RTS when both sides know each
+ * other. The attributes are those that the kernel's cm gives (cm_init_qp_*_attr), and librdmacm sets. */
 #include "cm.h"
 #include <errno.h>
 #include <string.h>
@@ -121,7 +121,8 @@ EXPORT int rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr
 static int make_queues(struct cm_id *id, struct ibv_qp_init_attr *wanted)
 {
     struct rdma_cm_id *public = &id->id;
-    int sends = public->qp_type != IBV_QPT_XRC_RECV, receives = public->qp_type != IBV_QPT_XRC_SEND && public->qp_type != IBV_QPT_XRC_RECV;
+    int sends = public->qp_type != IBV_QPT_XRC_RECV,
+        receives = public->qp_type != IBV_QPT_XRC_SEND && public->qp_type != IBV_QPT_XRC_RECV;
     if (!wanted->send_cq && sends) {
         if (!(public->send_cq_channel = ibv_create_comp_channel(public->verbs)) ||
             !(public->send_cq = ibv_create_cq(public->verbs, (int)wanted->cap.max_send_wr + 1, public, public->send_cq_channel, 0)))

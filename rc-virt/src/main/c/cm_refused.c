@@ -16,8 +16,8 @@ EXPORT int rdma_reject_ece(struct rdma_cm_id *id, const void *data, uint8_t leng
     return cm_refuse("rdma_reject_ece", "use rdma_reject");
 }
 
-/* rsockets are built on librdmacm's inner functions, which know no id of ours. All of them begin here, so nothing else of them
- * needs a refusal; librspreload.so takes the kernel's socket then. */
+/* rsockets are built on librdmacm's inner functions, which know no id of ours. All of them begin here, so nothing else
+ * of them needs a refusal; librspreload.so takes the kernel's socket then. */
 EXPORT int rsocket(int domain, int type, int protocol)
 {
     return cm_refuse("rsocket", "use the kernel's sockets: a program runs on them without librspreload.so");

@@ -26,8 +26,9 @@ enum { CM_REASON_NO_SERVICE = 8, CM_REASON_STALE = 10, CM_REASON_PROGRAM = 28 };
 /* What refuses a SIDR_REQ has a status instead: table 123 of the specification. */
 enum { CM_SIDR_NO_SERVICE = 1, CM_SIDR_REJECTED = 2 };
 
-/* The room for private data in each message of the InfiniBand CM (specification volume 1, 12.6 and 12.11). In a request rdma_cm
- * has 36 bytes of it for IP addresses (annex A11). A program may fill it, and gets all of it, zeroes after what was sent. */
+/* The room for private data in each message of the InfiniBand CM (specification volume 1, 12.6 and 12.11). In a request
+ * rdma_cm has 36 bytes of it for IP addresses (annex A11). A program may fill it, and gets all of it, zeroes after what
+ * was sent. */
 static inline uint8_t cm_private_size(enum cm_kind kind, int is_datagram)
 {
     enum { IP_ADDRESSES = 36 };

@@ -1,5 +1,6 @@
-/* What rdma_cm takes and gives: cm_parameters PORT, as the only rank of a job, which connects to itself. Expected is what
- * librdmacm and the kernel's cm do on an InfiniBand device. "PASS" at the end; a message and exit code 1 otherwise. */
+/* What rdma_cm takes and gives: cm_parameters PORT, as the only rank of a job, which connects to itself. Expected is
+ * what librdmacm and the kernel's cm do on an InfiniBand device. "PASS" at the end; a message and exit code 1
+ * otherwise. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -9,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                                  \
-    do {                                                                                                  \
-        if (!(condition)) {                                                                               \
-            fprintf(stderr, "line %d: %s is not so (%s)\n", __LINE__, #condition, strerror(errno));       \
-            exit(1);                                                                                      \
-        }                                                                                                 \
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "line %d: %s is not so (%s)\n", __LINE__, #condition, strerror(errno)); \
+            exit(1); \
+        } \
     } while (0)
-#define REFUSED(error, call)                   \
-    do {                                       \
-        errno = 0;                             \
+#define REFUSED(error, call) \
+    do { \
+        errno = 0; \
         CHECK((call) == -1 && errno == error); \
     } while (0)
 
@@ -36,12 +37,14 @@ static struct rdma_cm_event next(void)
     struct rdma_cm_event *event, copy;
     CHECK(!rdma_get_cm_event(channel, &event));
     copy = *event; /* its private data is read before the acknowledgement: private_is() */
-    const void *bytes = event->id->qp_type == IBV_QPT_UD ? event->param.ud.private_data : event->param.conn.private_data;
+    const void *bytes =
+        event->id->qp_type == IBV_QPT_UD ? event->param.ud.private_data : event->param.conn.private_data;
     static uint8_t all[4][256];
     static unsigned turn;
     uint8_t *kept = memset(all[turn++ % 4], 0, sizeof all[0]); /* for as many events more */
     if (bytes && event->event != RDMA_CM_EVENT_MULTICAST_JOIN) {
-        unsigned length = event->id->qp_type == IBV_QPT_UD ? event->param.ud.private_data_len : event->param.conn.private_data_len;
+        unsigned length =
+            event->id->qp_type == IBV_QPT_UD ? event->param.ud.private_data_len : event->param.conn.private_data_len;
         memcpy(kept, bytes, length);
         copy.param.conn.private_data = kept; /* at the same place in both */
     }
@@ -53,7 +56,8 @@ static struct rdma_cm_event expect(enum rdma_cm_event_type type)
 {
     struct rdma_cm_event event = next();
     if (event.event != type)
-        fprintf(stderr, "%s (status %d) instead of %s\n", rdma_event_str(event.event), event.status, rdma_event_str(type));
+        fprintf(stderr, "%s (status %d) instead of %s\n", rdma_event_str(event.event), event.status,
+                rdma_event_str(type));
     CHECK(event.event == type);
     return event;
 }
@@ -70,15 +74,16 @@ static struct ibv_qp_attr attributes(const struct rdma_cm_id *id)
 {
     struct ibv_qp_attr attr;
     struct ibv_qp_init_attr init;
-    int all = IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MIN_RNR_TIMER |
-              IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC;
+    int all = IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+              IBV_QP_MIN_RNR_TIMER | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC;
     CHECK(!ibv_query_qp(id->qp, &attr, all, &init));
     return attr;
 }
 
 static void make_queue_pair(struct rdma_cm_id *id)
 {
-    struct ibv_qp_init_attr attr = {.qp_type = id->qp_type, .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
+    struct ibv_qp_init_attr attr = {.qp_type = id->qp_type,
+                                    .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
     CHECK(id->pd && !rdma_create_qp(id, NULL, &attr));
 }
 
@@ -165,11 +170,12 @@ static void defaults(void)
     end(sides.active, sides.passive);
 }
 
-/* Counts that the messages have no room for are the largest that they have; the requester's counts are for both queue pairs,
- * but the acceptor's rnr_retry_count is for the requester's. */
+/* Counts that the messages have no room for are the largest that they have; the requester's counts are for both queue
+ * pairs, but the acceptor's rnr_retry_count is for the requester's. */
 static void counts(void)
 {
-    struct rdma_conn_param asked = {.retry_count = 15, .rnr_retry_count = 255, .initiator_depth = 2, .flow_control = 3, .srq = 1, .qp_num = 5};
+    struct rdma_conn_param asked = {
+        .retry_count = 15, .rnr_retry_count = 255, .initiator_depth = 2, .flow_control = 3, .srq = 1, .qp_num = 5};
     struct rdma_conn_param answered = {.rnr_retry_count = 3, .responder_resources = 1, .retry_count = 2};
     struct sides sides = connected(&asked, &answered, 0);
     const struct rdma_conn_param *request = &sides.request.param.conn, *answer = &sides.answer.param.conn;
@@ -180,14 +186,17 @@ static void counts(void)
     struct ibv_qp_attr active = attributes(sides.active), passive = attributes(sides.passive);
     CHECK(active.retry_cnt == MOST && active.rnr_retry == 3 && active.timeout == 0);
     CHECK(passive.retry_cnt == MOST && passive.rnr_retry == MOST && passive.timeout > 0);
-    CHECK(active.max_rd_atomic == 1 && active.max_dest_rd_atomic == 0 && passive.max_dest_rd_atomic == 1 && passive.max_rd_atomic == 0);
-    CHECK(active.qp_access_flags == IBV_ACCESS_REMOTE_WRITE && passive.qp_access_flags == (IBV_ACCESS_REMOTE_WRITE | READS));
+    CHECK(active.max_rd_atomic == 1 && active.max_dest_rd_atomic == 0 && passive.max_dest_rd_atomic == 1 &&
+          passive.max_rd_atomic == 0);
+    CHECK(active.qp_access_flags == IBV_ACCESS_REMOTE_WRITE &&
+          passive.qp_access_flags == (IBV_ACCESS_REMOTE_WRITE | READS));
     end(sides.active, sides.passive);
 }
 
 static void private_data(void)
 {
-    struct rdma_conn_param asked = {.private_data = data, .private_data_len = REQ_ROOM}, answered = {.private_data = data, .private_data_len = REP_ROOM};
+    struct rdma_conn_param asked = {.private_data = data, .private_data_len = REQ_ROOM},
+                           answered = {.private_data = data, .private_data_len = REP_ROOM};
     struct sides sides = connected(&asked, &answered, -1);
     end(sides.active, sides.passive);
     asked.private_data_len = answered.private_data_len = 9;
@@ -224,7 +233,8 @@ static void impossible(void)
     REFUSED(EINVAL, rdma_bind_addr(id, &wrong));
     struct sockaddr_in any = {.sin_family = AF_INET};
     CHECK(!rdma_bind_addr(id, (struct sockaddr *)&any));
-    REFUSED(EINVAL, rdma_resolve_addr(id, NULL, (struct sockaddr *)&other, 2000)); /* not of the family it is bound in */
+    REFUSED(EINVAL,
+            rdma_resolve_addr(id, NULL, (struct sockaddr *)&other, 2000)); /* not of the family it is bound in */
     destroy(id);
 }
 
@@ -232,7 +242,8 @@ static void impossible(void)
 static void own_queue_pair(void)
 {
     struct rdma_cm_id *active = resolved(RDMA_PS_TCP, &here);
-    struct rdma_conn_param asked = {.qp_num = 0x7123456, .srq = 4, .initiator_depth = 1, .retry_count = 1}, answered = {.qp_num = 0x11, .responder_resources = 1};
+    struct rdma_conn_param asked = {.qp_num = 0x7123456, .srq = 4, .initiator_depth = 1, .retry_count = 1},
+                           answered = {.qp_num = 0x11, .responder_resources = 1};
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
     int mask;
     REFUSED(EINVAL, rdma_init_qp_attr(active, &attr, &mask));
@@ -250,7 +261,8 @@ static void own_queue_pair(void)
     CHECK(!rdma_init_qp_attr(active, &attr, &mask));
     CHECK(attr.dest_qp_num == 0x11 && attr.min_rnr_timer == 0 && mask & IBV_QP_MAX_DEST_RD_ATOMIC);
     attr.qp_state = IBV_QPS_RTS;
-    CHECK(!rdma_init_qp_attr(active, &attr, &mask) && attr.retry_cnt == 1 && attr.max_rd_atomic == 1 && mask & IBV_QP_RETRY_CNT);
+    CHECK(!rdma_init_qp_attr(active, &attr, &mask) && attr.retry_cnt == 1 && attr.max_rd_atomic == 1 &&
+          mask & IBV_QP_RETRY_CNT);
     attr.qp_state = IBV_QPS_INIT;
     CHECK(!rdma_init_qp_attr(active, &attr, &mask) && attr.qp_access_flags == IBV_ACCESS_REMOTE_WRITE);
     CHECK(!rdma_establish(active));
@@ -336,7 +348,8 @@ static struct rdma_addrinfo *addresses(const char *node, const char *service, co
 
 static void is_kind(const struct rdma_addrinfo *info, int flags, int family, int space, int type)
 {
-    CHECK(info->ai_flags == flags && info->ai_family == family && info->ai_port_space == space && info->ai_qp_type == type);
+    CHECK(info->ai_flags == flags && info->ai_family == family && info->ai_port_space == space &&
+          info->ai_qp_type == type);
 }
 
 static void lookups(void)
@@ -346,15 +359,23 @@ static void lookups(void)
     is_kind(info = addresses(NULL, NULL, &hints), RAI_PASSIVE, 0, RDMA_PS_TCP, 0);
     CHECK(!info->ai_src_addr && !info->ai_dst_addr && !info->ai_src_len && !info->ai_dst_len);
     rdma_freeaddrinfo(info);
-    hints = (struct rdma_addrinfo){.ai_flags = RAI_NUMERICHOST | RAI_NOROUTE, .ai_family = AF_INET, .ai_qp_type = IBV_QPT_UD, .ai_port_space = RDMA_PS_UDP,
-                                   .ai_src_addr = (struct sockaddr *)&nobody, .ai_src_len = sizeof nobody, .ai_dst_addr = (struct sockaddr *)&here,
+    hints = (struct rdma_addrinfo){.ai_flags = RAI_NUMERICHOST | RAI_NOROUTE,
+                                   .ai_family = AF_INET,
+                                   .ai_qp_type = IBV_QPT_UD,
+                                   .ai_port_space = RDMA_PS_UDP,
+                                   .ai_src_addr = (struct sockaddr *)&nobody,
+                                   .ai_src_len = sizeof nobody,
+                                   .ai_dst_addr = (struct sockaddr *)&here,
                                    .ai_dst_len = sizeof here};
     is_kind(info = addresses(NULL, NULL, &hints), hints.ai_flags, AF_INET, RDMA_PS_UDP, IBV_QPT_UD);
-    CHECK(info->ai_src_len == sizeof nobody && !memcmp(info->ai_src_addr, &nobody, sizeof nobody) && info->ai_src_addr != hints.ai_src_addr);
-    CHECK(info->ai_dst_len == sizeof here && !memcmp(info->ai_dst_addr, &here, sizeof here) && info->ai_dst_addr != hints.ai_dst_addr);
+    CHECK(info->ai_src_len == sizeof nobody && !memcmp(info->ai_src_addr, &nobody, sizeof nobody) &&
+          info->ai_src_addr != hints.ai_src_addr);
+    CHECK(info->ai_dst_len == sizeof here && !memcmp(info->ai_dst_addr, &here, sizeof here) &&
+          info->ai_dst_addr != hints.ai_dst_addr);
     rdma_freeaddrinfo(info);
     is_kind(info = addresses("127.0.0.1", NULL, &hints), 0, AF_INET, RDMA_PS_UDP, IBV_QPT_UD);
-    CHECK(info->ai_src_len == sizeof nobody && info->ai_dst_len == sizeof here && !((struct sockaddr_in *)info->ai_dst_addr)->sin_port);
+    CHECK(info->ai_src_len == sizeof nobody && info->ai_dst_len == sizeof here &&
+          !((struct sockaddr_in *)info->ai_dst_addr)->sin_port);
     rdma_freeaddrinfo(info);
     is_kind(info = addresses("127.0.0.1", "7471", NULL), 0, AF_INET, RDMA_PS_TCP, IBV_QPT_RC);
     CHECK(((struct sockaddr_in *)info->ai_dst_addr)->sin_port == htons(7471) && !info->ai_src_addr);
@@ -362,7 +383,8 @@ static void lookups(void)
     hints = (struct rdma_addrinfo){.ai_port_space = RDMA_PS_UDP};
     is_kind(info = addresses("::1", "7471", &hints), 0, AF_INET6, RDMA_PS_UDP, IBV_QPT_UD);
     rdma_freeaddrinfo(info);
-    hints = (struct rdma_addrinfo){.ai_flags = RAI_PASSIVE, .ai_family = AF_INET, .ai_qp_type = IBV_QPT_RC, .ai_port_space = RDMA_PS_IB};
+    hints = (struct rdma_addrinfo){
+        .ai_flags = RAI_PASSIVE, .ai_family = AF_INET, .ai_qp_type = IBV_QPT_RC, .ai_port_space = RDMA_PS_IB};
     is_kind(info = addresses(NULL, "7471", &hints), RAI_PASSIVE, AF_INET, RDMA_PS_IB, IBV_QPT_RC);
     CHECK(!((struct sockaddr_in *)info->ai_src_addr)->sin_addr.s_addr && !info->ai_dst_addr);
     rdma_freeaddrinfo(info);
@@ -402,14 +424,17 @@ int main(int argc, char **argv)
     struct ibv_device_attr device;
     if (argc != 2)
         return 64;
-    here = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    here = (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     nobody = here;
     nobody.sin_port = htons((uint16_t)(atoi(argv[1]) + 1));
     for (unsigned i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)(i + 1);
     CHECK(channel = rdma_create_event_channel());
-    CHECK(!rdma_create_id(channel, &tcp, NULL, RDMA_PS_TCP) && !rdma_bind_addr(tcp, (struct sockaddr *)&here) && !rdma_listen(tcp, 0));
-    CHECK(!rdma_create_id(channel, &udp, NULL, RDMA_PS_UDP) && !rdma_bind_addr(udp, (struct sockaddr *)&here) && !rdma_listen(udp, 0));
+    CHECK(!rdma_create_id(channel, &tcp, NULL, RDMA_PS_TCP) && !rdma_bind_addr(tcp, (struct sockaddr *)&here) &&
+          !rdma_listen(tcp, 0));
+    CHECK(!rdma_create_id(channel, &udp, NULL, RDMA_PS_UDP) && !rdma_bind_addr(udp, (struct sockaddr *)&here) &&
+          !rdma_listen(udp, 0));
     CHECK(tcp->verbs && !ibv_query_device(tcp->verbs, &device));
     most_reads = device.max_qp_rd_atom;
     CHECK(device.max_qp_init_rd_atom == most_reads && most_reads > 2 && most_reads < 254);

@@ -19,7 +19,10 @@
         }                                                                        \
     } while (0)
 
-enum { NOBODY_LISTENS = 8, NO_SERVICE = 1 }; /* the reason of a refusal: InfiniBand specification volume 1, 12.6.7.2; the status of a SIDR_REP: 12.11 */
+enum {
+    NOBODY_LISTENS = 8,
+    NO_SERVICE = 1
+}; /* the reason of a refusal: InfiniBand specification volume 1, 12.6.7.2; the status of a SIDR_REP: 12.11 */
 
 struct note {
     uint32_t round, rkey;

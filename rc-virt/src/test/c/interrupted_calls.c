@@ -1,7 +1,8 @@
-/* Which calls a signal ends. interrupted_calls PORT FINISH-FILE, as the only rank of a job: in each round each call that can wait for ever
- * is interrupted by a handler without SA_RESTART, and must fail with EINTR, and by one with it, and must go on: by a timer of
- * its own thread and by another thread, with handlers of the other sort installed and without. Nothing else may end a call:
- * no checkpoint, and no restart. "round N" after each; "PASS" when the file is there; a message and exit code 1 otherwise. */
+/* Which calls a signal ends. interrupted_calls PORT FINISH-FILE, as the only rank of a job: in each round each call
+ * that can wait for ever is interrupted by a handler without SA_RESTART, and must fail with EINTR, and by one with it,
+ * and must go on: by a timer of its own thread and by another thread, with handlers of the other sort installed and
+ * without. Nothing else may end a call: no checkpoint, and no restart. "round N" after each; "PASS" when the file is
+ * there; a message and exit code 1 otherwise. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,12 +16,12 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define OK(call)                                                                 \
-    do {                                                                         \
-        if (call) {                                                              \
+#define OK(call) \
+    do { \
+        if (call) { \
             fprintf(stderr, "line %d: %s: %s\n", __LINE__, #call, strerror(errno)); \
-            exit(1);                                                             \
-        }                                                                        \
+            exit(1); \
+        } \
     } while (0)
 
 enum { TICK_US = 15000, HANDLED = 3, TICKS_MAX = 2000 };
@@ -44,7 +45,8 @@ static struct rdma_cm_id *bound(struct rdma_event_channel *channel, struct socka
 static struct rdma_cm_id *resolved(void)
 {
     struct rdma_cm_id *id;
-    struct ibv_qp_init_attr attr = {.qp_type = IBV_QPT_RC, .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
+    struct ibv_qp_init_attr attr = {.qp_type = IBV_QPT_RC,
+                                    .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
     OK(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
     OK(rdma_resolve_addr(id, NULL, (struct sockaddr *)&nobody_accepts, 2000));
     OK(rdma_resolve_route(id, 2000));
@@ -54,7 +56,8 @@ static struct rdma_cm_id *resolved(void)
 
 static void prepare(int port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     nobody_accepts = address;
     nobody_accepts.sin_port = htons((uint16_t)(port + 1));
     OK(!(events = rdma_create_event_channel()) || !(requests = rdma_create_event_channel()));
@@ -126,8 +129,9 @@ static const struct call {
     const char *name;
     int (*make)(void);
 } calls[] = {
-    {"ibv_get_cq_event", get_cq_event},         {"ibv_get_async_event", get_async_event}, {"rdma_get_cm_event", get_cm_event},
-    {"rdma_get_send_comp", get_send_comp},      {"rdma_get_recv_comp", get_recv_comp},    {"rdma_get_request", get_request},
+    {"ibv_get_cq_event", get_cq_event},    {"ibv_get_async_event", get_async_event},
+    {"rdma_get_cm_event", get_cm_event},   {"rdma_get_send_comp", get_send_comp},
+    {"rdma_get_recv_comp", get_recv_comp}, {"rdma_get_request", get_request},
     {"rdma_connect", connect_id},
 };
 
@@ -158,13 +162,14 @@ static volatile int is_waiting;
 
 static void fail(const char *name, const char *what)
 {
-    fprintf(stderr, "%s, %s, handler %s SA_RESTART%s: %s (%d handled)\n", name, trial.signal == SIGALRM ? "own timer" : "other thread",
-            trial.restarts ? "with" : "without", trial.both ? ", both sorts" : "", what, (int)handled);
+    fprintf(stderr, "%s, %s, handler %s SA_RESTART%s: %s (%d handled)\n", name,
+            trial.signal == SIGALRM ? "own timer" : "other thread", trial.restarts ? "with" : "without",
+            trial.both ? ", both sorts" : "", what, (int)handled);
     exit(1);
 }
 
-/* Sends the trial's signal until the call ends; when the handler restarts, and has run a few times without an end, sends one
- * that ends it. */
+/* Sends the trial's signal until the call ends; when the handler restarts, and has run a few times without an end,
+ * sends one that ends it. */
 static void *send_signals(void *name)
 {
     int ended = 0;
@@ -229,7 +234,8 @@ int main(int argc, char **argv)
     for (int round = 1; access(argv[2], F_OK); round++) {
         for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
             for (int kind = 0; kind < 8; kind++) {
-                trial = (struct trial){.signal = kind & 1 ? SIGALRM : SIGUSR1, .restarts = kind >> 1 & 1, .both = kind >> 2};
+                trial = (struct trial){
+                    .signal = kind & 1 ? SIGALRM : SIGUSR1, .restarts = kind >> 1 & 1, .both = kind >> 2};
                 interrupt(&calls[i]);
             }
         printf("round %d\n", round);

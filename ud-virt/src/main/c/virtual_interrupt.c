@@ -1,11 +1,12 @@
-/* Which signals end a wait for an event. On a real device it is read(2): a signal with a handler ends it with EINTR, unless the
- * handler was installed with SA_RESTART (signal(7), "Interruption of system calls"). Here it is ppoll(2), which every handler
- * ends. So the handlers of the process are looked at. While all of them are of one sort, that sort tells what an interrupted
- * ppoll means. While there are both, the signals of those that restart are blocked for a wait of LOOK_AGAIN_MS at a time, and
- * run between two of them (poll_masked).
+/* Which signals end a wait for an event. On a real device it is read(2): a signal with a handler ends it with EINTR,
+ * unless the handler was installed with SA_RESTART (signal(7), "Interruption of system calls"). Here it is ppoll(2),
+ * which every handler ends. So the handlers of the process are looked at. While all of them are of one sort, that sort
+ * tells what an interrupted ppoll means. While there are both, the signals of those that restart are blocked for a wait
+ * of LOOK_AGAIN_MS at a time, and run between two of them (poll_masked).
  *
- * A look is 64 system calls. One that is at most LOOK_AGAIN_MS old serves for a first wait of that length, so that a program
- * which sleeps for each message does not pay for it. After a wait that was interrupted the next one looks anew. */
+ * A look is 64 system calls. One that is at most LOOK_AGAIN_MS old serves for a first wait of that length, so that a
+ * program which sleeps for each message does not pay for it. After a wait that was interrupted the next one looks anew.
+ */
 #define _GNU_SOURCE
 #include "virtual.h"
 #include <errno.h>
@@ -63,7 +64,8 @@ static struct handlers recent(int *is_new)
     long now = now_ms(), then = __atomic_load_n(&last_ms, __ATOMIC_ACQUIRE);
     *is_new = !then || now < then || now - then > LOOK_AGAIN_MS;
     if (!*is_new)
-        return (struct handlers){__atomic_load_n(&last.restarting, __ATOMIC_RELAXED), __atomic_load_n(&last.ending, __ATOMIC_RELAXED)};
+        return (struct handlers){__atomic_load_n(&last.restarting, __ATOMIC_RELAXED),
+                                 __atomic_load_n(&last.ending, __ATOMIC_RELAXED)};
     struct handlers found = look();
     __atomic_store_n(&last.restarting, found.restarting, __ATOMIC_RELAXED);
     __atomic_store_n(&last.ending, found.ending, __ATOMIC_RELAXED);
@@ -89,10 +91,11 @@ static void set_mask(struct own_mask *own, uint64_t more)
     errno = error;
 }
 
-/* Where there are handlers that end the wait, their signals come in within ppoll alone: one that came between two waits would
- * end neither. Those of the other sort come in between. All are blocked in the thread's own mask, for a checkpoint's stop lifts
- * the mask that ppoll has for its own time. */
-static int poll_masked(struct pollfd *wait, const struct timespec *limit, const struct handlers *known, struct own_mask *own)
+/* Where there are handlers that end the wait, their signals come in within ppoll alone: one that came between two waits
+ * would end neither. Those of the other sort come in between. All are blocked in the thread's own mask, for a
+ * checkpoint's stop lifts the mask that ppoll has for its own time. */
+static int poll_masked(struct pollfd *wait, const struct timespec *limit, const struct handlers *known,
+                       struct own_mask *own)
 {
     sigset_t inside;
     if (own->is_changed)
@@ -125,7 +128,8 @@ int virtual_poll(struct pollfd *wait)
         if (!known.ending && own.is_changed)
             set_mask(&own, 0);
         int ready = known.ending ? poll_masked(wait, limit, &known, &own) : ppoll(wait, 1, limit, NULL);
-        if (ready > 0 || (ready < 0 && (errno != EINTR || has_ended(&known, is_new)))) { /* looking leaves errno alone */
+        if (ready > 0 ||
+            (ready < 0 && (errno != EINTR || has_ended(&known, is_new)))) { /* looking leaves errno alone */
             if (own.is_changed)
                 set_mask(&own, 0);
             return ready > 0 ? 0 : -1;

@@ -132,8 +132,8 @@ static int name_all(struct v_context *context, struct ibv_wc *wc, int count)
     return left;
 }
 
-/* As many completions of the job's as there are: a program that gets fewer than it has room for takes the queue for empty, and
- * sleeps. */
+/* As many completions of the job's as there are: a program that gets fewer than it has room for takes the queue for
+ * empty, and sleeps. */
 static int poll_real(struct v_cq *cq, int count, struct ibv_wc *wc)
 {
     int got, left = 0, room;
@@ -155,7 +155,8 @@ int virtual_poll_real(struct v_cq *cq, int count, struct ibv_wc *wc)
     return poll_real(cq, count, wc);
 }
 
-/* From the first completion on that is not a usual one. In place of those that are not the job's the device is asked for others. */
+/* From the first completion on that is not a usual one. In place of those that are not the job's the device is asked
+ * for others. */
 __attribute__((noinline)) static int name_rest_and_leave(struct v_cq *cq, struct ibv_wc *wc, int got, int named)
 {
     int left = named + name_all(context_of(cq->cq.context), wc + named, got - named);
@@ -165,8 +166,8 @@ __attribute__((noinline)) static int name_rest_and_leave(struct v_cq *cq, struct
     return left;
 }
 
-/* Stashed completions come first, and the device's behind them in the same poll. While there are any, the gate sends every thread
- * this way. */
+/* Stashed completions come first, and the device's behind them in the same poll. While there are any, the gate sends
+ * every thread this way. */
 int virtual_poll_after_look(struct v_cq *cq, int count, struct ibv_wc *wc)
 {
     if (!gate_enter_slow())

@@ -114,8 +114,8 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv
     return error;
 }
 
-/* Stashed completions come first, and the device's behind them in the same poll: a program that gets fewer than it has room for
- * takes the queue for empty, and sleeps. While there are any, the gate sends every thread this way. */
+/* Stashed completions come first, and the device's behind them in the same poll: a program that gets fewer than it has
+ * room for takes the queue for empty, and sleeps. While there are any, the gate sends every thread this way. */
 __attribute__((cold, noinline)) static int poll_cq_slow(struct v_cq *cq, int count, struct ibv_wc *wc)
 {
     if (!gate_enter_slow())

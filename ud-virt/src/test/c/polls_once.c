@@ -1,18 +1,18 @@
-/* polls_once FILE, as the only rank of a job: sends itself a datagram, polls for nothing, and says "ready". When the file is
- * there, it sends another one and polls once: it gets all completions, also when a checkpoint has taken the first ones from the
- * device. A program that gets fewer than it has room for takes the queue for empty, and sleeps. */
+/* polls_once FILE, as the only rank of a job: sends itself a datagram, polls for nothing, and says "ready". When the
+ * file is there, it sends another one and polls once: it gets all completions, also when a checkpoint has taken the
+ * first ones from the device. A program that gets fewer than it has room for takes the queue for empty, and sleeps. */
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
-            fprintf(stderr, "line %d: %s is not so\n", __LINE__, #condition);     \
-            exit(1);                                                              \
-        }                                                                         \
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "line %d: %s is not so\n", __LINE__, #condition); \
+            exit(1); \
+        } \
     } while (0)
 
 enum { GRH = 40, BYTES = 8, RECEIVES = 2, QKEY = 7, ROOM = 16 };
@@ -24,8 +24,12 @@ static struct ibv_ah *self;
 
 static void make_ready(struct ibv_context *device, struct ibv_cq *cq, struct ibv_pd *pd)
 {
-    struct ibv_qp_init_attr init = {.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_UD, .sq_sig_all = 1,
-                                    .cap = {.max_send_wr = 2, .max_recv_wr = RECEIVES, .max_send_sge = 1, .max_recv_sge = 1}};
+    struct ibv_qp_init_attr init = {
+        .send_cq = cq,
+        .recv_cq = cq,
+        .qp_type = IBV_QPT_UD,
+        .sq_sig_all = 1,
+        .cap = {.max_send_wr = 2, .max_recv_wr = RECEIVES, .max_send_sge = 1, .max_recv_sge = 1}};
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY};
     struct ibv_port_attr port;
     CHECK(qp = ibv_create_qp(pd, &init));
@@ -49,8 +53,12 @@ static void post_receive(int i)
 static void post_send(uint64_t number)
 {
     struct ibv_sge sge = {(uintptr_t)memory, BYTES, region->lkey};
-    struct ibv_send_wr wr = {.wr_id = number, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
-                             .wr.ud = {.ah = self, .remote_qpn = qp->qp_num, .remote_qkey = QKEY}}, *bad;
+    struct ibv_send_wr wr = {.wr_id = number,
+                             .sg_list = &sge,
+                             .num_sge = 1,
+                             .opcode = IBV_WR_SEND,
+                             .wr.ud = {.ah = self, .remote_qpn = qp->qp_num, .remote_qkey = QKEY}},
+                       *bad;
     CHECK(!ibv_post_send(qp, &wr, &bad));
 }
 

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.job.cli.Udckpts;
 
 /**
- * The calls of libibverbs and librdmacm that wait for ever end with EINTR, or go on, as on a device: by the flags of the signal's handler
- * alone. Checkpoints and restarts end none.
+ * The calls of libibverbs and librdmacm that wait for ever end with EINTR, or go on, as on a device: by the flags of the
+ * signal's handler alone. Checkpoints and restarts end none.
  */
 @Timeout(600)
 class InterruptedCallsTest {

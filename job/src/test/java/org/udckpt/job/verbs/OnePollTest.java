@@ -25,13 +25,15 @@ class OnePollTest {
         try (Udckpts udckpts = new Udckpts(directory)) {
             String images = directory.resolve("images").toString();
             Path go = directory.resolve("go");
-            Udckpts.Running life = udckpts.start(Map.of("UDCKPT_LENDING", lending), new File("/dev/null"), "run", "-n", "1", "--name", "poll",
-                    "--dir", images, "--", Udckpts.nativeFile("virtualization/polls_once").toString(), go.toString());
+            String program = Udckpts.nativeFile("virtualization/polls_once").toString();
+            Udckpts.Running life = udckpts.start(Map.of("UDCKPT_LENDING", lending), new File("/dev/null"),
+                    "run", "-n", "1", "--name", "poll", "--dir", images, "--", program, go.toString());
             while (!life.soFar().output().contains("ready")) {
                 assertTrue(life.isAlive(), life.soFar().toString());
                 Thread.sleep(20);
             }
-            Udckpts.Result checkpoint = restarts ? udckpts.run("checkpoint", "poll", "--then", "kill") : udckpts.run("checkpoint", "poll");
+            Udckpts.Result checkpoint =
+                    restarts ? udckpts.run("checkpoint", "poll", "--then", "kill") : udckpts.run("checkpoint", "poll");
             assertEquals(0, checkpoint.code(), checkpoint.toString());
             if (restarts) {
                 assertEquals(0, life.await(120).code(), life.soFar().toString());
