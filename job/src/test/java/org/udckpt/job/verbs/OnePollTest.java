@@ -38,11 +38,20 @@ class OnePollTest {
             if (restarts) {
                 assertEquals(0, life.await(120).code(), life.soFar().toString());
                 life = udckpts.start("restart", images);
+                awaitRestarted(udckpts, life);
             }
             Files.createFile(go);
             Udckpts.Result end = life.await(120);
             assertEquals(0, end.code(), end.toString());
             assertTrue(end.output().endsWith("PASS\n"), end.toString());
+        }
+    }
+
+    /** Whether the job can be checkpointed again. */
+    private static void awaitRestarted(Udckpts udckpts, Udckpts.Running life) throws Exception {
+        while (udckpts.run("checkpoint", "poll").code() != 0) {
+            assertTrue(life.isAlive(), life.soFar().toString());
+            Thread.sleep(100);
         }
     }
 }
