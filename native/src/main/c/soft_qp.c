@@ -62,6 +62,11 @@ static struct soft_qp *make(struct ibv_pd *pd, const struct ibv_qp_init_attr *in
     qp->rq = qp->srq ? &qp->srq->rq : &qp->own_rq;
     qp->signal_all = init->sq_sig_all;
     qp->cap = init->cap;
+    /* An adapter's send queue entry has room for its scatter list, and takes as much inline data in its place, asked for or not:
+     * rdma_xclient relies on it. */
+    uint32_t list_bytes = init->cap.max_send_sge * (uint32_t) sizeof(struct ibv_sge);
+    if (qp->cap.max_inline_data < list_bytes)
+        qp->cap.max_inline_data = list_bytes;
     bool tagged = soft_context_of(pd->context)->config.tagged;
     qp->receive = init->qp_type == IBV_QPT_RC ? soft_rc_receive : tagged ? soft_receive_tagged : soft_receive;
     qp->receive_grouped = tagged ? soft_receive_grouped_tagged : soft_receive_grouped;

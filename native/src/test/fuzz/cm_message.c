@@ -21,7 +21,7 @@ static void prepare(void)
 
 static struct cm_id *make(enum rdma_port_space space, enum cm_state state, uint64_t connection)
 {
-    struct cm_id *id = cm_make_id(channel, NULL, space);
+    struct cm_id *id = cm_make_id(channel, NULL, space, space == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC);
     NEED(id);
     id->state = state;
     id->connection = connection;

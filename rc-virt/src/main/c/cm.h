@@ -42,21 +42,35 @@ struct cm_id {
     struct cm_peer peer;
     struct cm_id *listener;
     struct cm_message last;   /* what is sent again until it is answered */
-    struct cm_message request; /* passive side: the REQ */
-    struct rdma_conn_param parameters; /* ours, for RTR and RTS */
+    struct cm_message request;            /* what the peer said of itself: the REQ, or on the active side the REP */
+    struct rdma_conn_param parameters;    /* ours, as the other side is told */
+    uint8_t retry_count, rnr_retry_count; /* our queue pair's: cm_connect.c */
     long deadline_ms;         /* 0: nothing to send again */
     int repeats;
     int backlog, pending;     /* listener: requests that wait for accept or reject */
     int events;               /* delivered and not acknowledged; rdma_destroy_id waits for 0 */
     uint32_t qkey, psn;
     int port_reserved, owns_channel, owns_pd, owns_cqs;
-    int reuse_address, ack_timeout;
+    int reuse_address;
+    int ack_timeout;                            /* or -1: the program has not set it */
     struct ibv_qp_init_attr *listen_attributes; /* of rdma_create_ep: each request gets such a queue pair */
+    struct cm_group *groups;
+};
+
+struct cm_group { /* a multicast group that an id has joined */
+    struct cm_group *next;
+    struct sockaddr_storage address;
+    union ibv_gid gid;
+    uint16_t lid;
+    int receives; /* not a member that only sends */
+    int events;   /* as of cm_id; rdma_leave_multicast waits for 0 */
+    void *context;
 };
 
 struct cm_event {
     struct rdma_cm_event event;
     struct cm_event *next;
+    struct cm_group *group; /* of an event of its own */
     uint8_t private_data[CM_PRIVATE_MAX];
 };
 
@@ -86,8 +100,10 @@ int cm_address(const struct cm_endpoint *endpoint, struct ibv_ah_attr *attr); /*
 void cm_send(const struct cm_message *message, const struct cm_endpoint *to); /* under the mutex; may get lost */
 struct ibv_pd *cm_default_pd(void);
 uint8_t cm_port(void);
-int cm_max_read_atomic(void);
+int cm_max_responder_resources(void);
+int cm_max_initiator_depth(void);
 int cm_active_mtu(void);
+int cm_link_layer(void);
 void cm_port_address(struct cm_endpoint *endpoint); /* LID and GID of our port */
 void cm_wake(void);
 
@@ -96,7 +112,10 @@ void cm_owned(void); /* by this process: it disconnects what is open when it exi
 
 /* cm_ids.c */
 uint64_t cm_new_connection(void);
-struct cm_id *cm_make_id(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps);
+struct cm_id *cm_make_id(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
+                         enum ibv_qp_type type);
+int cm_create(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context, enum rdma_port_space ps,
+              enum ibv_qp_type type);
 void cm_link(struct cm_id *id);
 void cm_unlink(struct cm_id *id);
 struct cm_id *cm_all(void);
@@ -107,12 +126,16 @@ int cm_may_listen_soon(const struct cm_message *request); /* where a listener wa
 
 /* cm_events.c; under the mutex */
 void cm_deliver(struct cm_id *id, struct cm_id *listener, enum rdma_cm_event_type type, int status, const struct cm_message *message);
+void cm_deliver_join(struct cm_id *id, struct cm_group *group);
 void cm_forget_events(struct cm_id *id);
+void cm_forget_group_events(struct cm_id *id, const struct cm_group *group);
 void cm_move_events(struct cm_id *id, struct rdma_event_channel *to); /* and the id with them */
-int cm_wait(struct rdma_cm_id *id, enum rdma_cm_event_type wanted); /* of an id without a channel of the program's */
+/* For the next event of an id without a channel of the program's; not under the mutex. */
+int cm_wait(struct rdma_cm_id *id);
 
 /* cm_receive.c; under the mutex */
 void cm_received(const struct cm_message *message);
+void cm_rejected(struct cm_id *id, const struct cm_message *message);
 /* cm_connect.c; under the mutex */
 long cm_now_ms(void);
 void cm_repeat(struct cm_id *id, long first_ms);
@@ -120,10 +143,19 @@ void cm_settle(struct cm_id *id); /* nothing to send again */
 long cm_timers(void);             /* sends what is due; milliseconds until the next, or -1 */
 void cm_fill(struct cm_message *message, struct cm_id *id, enum cm_kind kind, const void *data, size_t length);
 
+static inline int cm_is_datagram(const struct cm_id *id)
+{
+    return id->id.qp_type == IBV_QPT_UD;
+}
+
 /* cm_qp.c */
 int cm_qp_initialise(struct cm_id *id);
-int cm_qp_connect(struct cm_id *id, const struct cm_message *peer);
-int cm_qp_attributes(struct cm_id *id, struct ibv_qp_attr *attr, int *mask, const struct cm_message *peer);
+int cm_qp_connect(struct cm_id *id); /* to the peer whose message is in id->request */
+
+/* cm_multicast.c */
+/* The program is about to be told; 0 or an errno. */
+int cm_group_joined(struct cm_id *id, const struct cm_group *group);
+void cm_forget_groups(struct cm_id *id);
 
 /* cm_listen.c */
 int cm_reserve(struct cm_id *id, int listening);

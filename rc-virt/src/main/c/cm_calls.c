@@ -10,18 +10,23 @@ static socklen_t address_length(const struct sockaddr *address)
     return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : 0;
 }
 
-EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context, enum rdma_port_space ps)
+int cm_create(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context, enum rdma_port_space ps,
+              enum ibv_qp_type type)
 {
-    if (!out)
+    if (ps == RDMA_PS_IPOIB)
+        return cm_refuse("rdma_create_id of RDMA_PS_IPOIB",
+                         "there is no IPoIB interface whose groups it could join; use RDMA_PS_UDP");
+    if (ps != RDMA_PS_TCP && ps != RDMA_PS_UDP && ps != RDMA_PS_IB)
         return cm_fail(EINVAL);
-    if (ps != RDMA_PS_TCP && ps != RDMA_PS_UDP)
-        return cm_refuse("rdma_create_id of another port space than RDMA_PS_TCP and RDMA_PS_UDP", "the soft connection manager has IP ports only");
+    if (type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV)
+        return cm_refuse("rdma_create_ep for XRC",
+                         "use RC, with a shared receive queue where many connections share memory");
     if (!cm_device()) /* as rdma_create_id fails where there is no device */
         return -1;
     struct rdma_event_channel *own = channel ? NULL : rdma_create_event_channel();
     if (!channel && !own)
         return -1;
-    struct cm_id *id = cm_make_id(channel ? channel : own, context, ps);
+    struct cm_id *id = cm_make_id(channel ? channel : own, context, ps, type);
     if (!id) {
         if (own)
             rdma_destroy_event_channel(own);
@@ -35,6 +40,14 @@ EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id 
     return 0;
 }
 
+EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context,
+                          enum rdma_port_space ps)
+{
+    if (!out)
+        return cm_fail(EINVAL);
+    return cm_create(channel, out, context, ps, ps == RDMA_PS_IPOIB || ps == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC);
+}
+
 /* Requests that nobody will take any more are rejected, so that the other side need not wait for its time-out. */
 static void end_under_mutex(struct cm_id *id)
 {
@@ -45,7 +58,7 @@ static void end_under_mutex(struct cm_id *id)
         if (id->listener)
             id->listener->pending--;
     } else if (id->state == CM_CONNECTED || id->state == CM_ACCEPTED || id->state == CM_RESPONDED) {
-        if (id->id.ps != RDMA_PS_UDP) {
+        if (!cm_is_datagram(id)) {
             cm_fill(&id->last, id, CM_DREQ, NULL, 0);
             cm_send(&id->last, &id->peer.service);
         }
@@ -72,6 +85,7 @@ EXPORT int rdma_destroy_id(struct rdma_cm_id *public)
     pthread_mutex_unlock(&cm_mutex);
     if (id->owns_channel)
         rdma_destroy_event_channel(public->channel);
+    cm_forget_groups(id);
     free(id->listen_attributes);
     free(public->route.path_rec);
     free(id);
@@ -82,6 +96,7 @@ static void take_device(struct cm_id *id)
 {
     id->id.verbs = cm_device_if_open();
     id->id.port_num = cm_port();
+    id->id.pd = id->id.pd ? id->id.pd : cm_default_pd(); /* rdma_reg_msgs(3) takes it before there is a queue pair */
 }
 
 static int is_any(const struct sockaddr *address)
@@ -133,8 +148,12 @@ EXPORT int rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source,
     struct cm_id *id = cm_of(public);
     if (!public || !destination || !address_length(destination) || (id->state != CM_IDLE && id->state != CM_BOUND))
         return cm_fail(EINVAL);
-    if (id->state == CM_IDLE && source && address_length(source) && rdma_bind_addr(public, source))
+    if (source && !address_length(source))
+        return cm_fail(EINVAL);
+    if (id->state == CM_IDLE && source && rdma_bind_addr(public, source))
         return -1;
+    if (id->state == CM_BOUND && public->route.addr.src_addr.sa_family != destination->sa_family)
+        return cm_fail(EINVAL);
     if (cm_service_start())
         return -1;
     struct rdma_addr *addr = &public->route.addr;
@@ -151,16 +170,16 @@ EXPORT int rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source,
         cm_deliver(id, NULL, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
     }
     pthread_mutex_unlock(&cm_mutex);
-    return id->owns_channel ? cm_wait(public, RDMA_CM_EVENT_ADDR_RESOLVED) : 0;
+    return id->owns_channel ? cm_wait(public) : 0;
 }
 
 /* The subnet is flat: every resolved address has a route. */
 EXPORT int rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms)
 {
     struct cm_id *id = cm_of(public);
-    if (!public || id->state != CM_RESOLVED)
+    if (!public || id->state != CM_RESOLVED || public->route.num_paths)
         return cm_fail(EINVAL);
-    struct ibv_sa_path_rec *path = public->route.path_rec ? public->route.path_rec : calloc(1, sizeof *path);
+    struct ibv_sa_path_rec *path = calloc(1, sizeof *path);
     if (!path)
         return cm_fail(ENOMEM);
     path->pkey = htons(0xffff);
@@ -172,7 +191,7 @@ EXPORT int rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms)
     public->route.num_paths = 1;
     cm_deliver(id, NULL, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
     pthread_mutex_unlock(&cm_mutex);
-    return id->owns_channel ? cm_wait(public, RDMA_CM_EVENT_ROUTE_RESOLVED) : 0;
+    return id->owns_channel ? cm_wait(public) : 0;
 }
 
 EXPORT int rdma_listen(struct rdma_cm_id *public, int backlog)
@@ -230,19 +249,23 @@ EXPORT int rdma_set_option(struct rdma_cm_id *public, int level, int name, void 
     struct cm_id *id = cm_of(public);
     if (!public || !value)
         return cm_fail(EINVAL);
-    if (level != RDMA_OPTION_ID)
+    if (level == RDMA_OPTION_IB && name == RDMA_OPTION_IB_PATH)
         return cm_refuse("rdma_set_option(RDMA_OPTION_IB)", "paths are found by rdma_resolve_route");
+    if (level != RDMA_OPTION_ID)
+        return cm_fail(ENOSYS);
     switch (name) {
-    case RDMA_OPTION_ID_TOS:
-    case RDMA_OPTION_ID_AFONLY:
-        return 0; /* nothing here has a type of service, and each family has its own ports */
+    case RDMA_OPTION_ID_TOS: /* nothing here has a type of service */
+        return length == sizeof(uint8_t) ? 0 : cm_fail(EINVAL);
+    case RDMA_OPTION_ID_AFONLY: /* each family has its own ports */
+        return length == sizeof(int) && (id->state == CM_IDLE || id->state == CM_BOUND) ? 0 : cm_fail(EINVAL);
     case RDMA_OPTION_ID_REUSEADDR:
-        if (length != sizeof(int))
+        if (length != sizeof(int) || id->state == CM_LISTENING)
             return cm_fail(EINVAL);
         id->reuse_address = *(int *)value;
         return 0;
-    case RDMA_OPTION_ID_ACK_TIMEOUT:
-        if (length != sizeof(uint8_t) || *(uint8_t *)value > 31)
+    case RDMA_OPTION_ID_ACK_TIMEOUT: /* 5 bits of the queue pair's; 0: no time-out (rdma_set_option(3)) */
+        if (length != sizeof(uint8_t) || *(uint8_t *)value > 31 ||
+            (public->qp_type != IBV_QPT_RC && public->qp_type != IBV_QPT_XRC_SEND))
             return cm_fail(EINVAL);
         id->ack_timeout = *(uint8_t *)value;
         return 0;
@@ -254,7 +277,7 @@ EXPORT int rdma_set_option(struct rdma_cm_id *public, int level, int name, void 
 EXPORT int rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel)
 {
     struct cm_id *id = cm_of(public);
-    if (!public)
+    if (!public || (id->owns_channel && !channel))
         return cm_fail(EINVAL);
     struct rdma_event_channel *own = channel ? NULL : rdma_create_event_channel(), *old = public->channel;
     if (!channel && !own)

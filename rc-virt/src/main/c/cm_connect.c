@@ -76,7 +76,7 @@ static void give_up(struct cm_id *id)
         break;
     case CM_CLOSING: /* the peer is gone: the connection is over all the same */
         id->state = CM_CLOSED;
-        cm_deliver(id, NULL, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+        cm_deliver(id, NULL, RDMA_CM_EVENT_DISCONNECTED, -ETIMEDOUT, NULL);
         break;
     default:
         break;
@@ -104,24 +104,49 @@ long cm_timers(void)
     return next;
 }
 
-static uint8_t at_most_device(uint8_t wanted)
+static uint8_t at_most(int wanted, int most)
 {
-    int most = cm_max_read_atomic();
-    return wanted < most ? wanted : (uint8_t)most;
+    return (uint8_t)(wanted < most ? wanted : most);
 }
 
-/* Without parameters: as many reads as the device can, and the most patient retries (rdma_connect(3)). */
-static void take_parameters(struct cm_id *id, const struct rdma_conn_param *given)
+/* Whether librdmacm takes them: it looks in RDMA_PS_TCP alone. */
+static int acceptable(const struct cm_id *id, const struct rdma_conn_param *given)
 {
-    id->parameters = given ? *given
-                           : (struct rdma_conn_param){.responder_resources = RDMA_MAX_RESP_RES,
-                                                      .initiator_depth = RDMA_MAX_INIT_DEPTH,
-                                                      .retry_count = RETRIES,
-                                                      .rnr_retry_count = RETRIES};
-    id->parameters.responder_resources = at_most_device(id->parameters.responder_resources);
-    id->parameters.initiator_depth = at_most_device(id->parameters.initiator_depth);
-    if (id->id.srq || (id->id.qp && id->id.qp->srq))
-        id->parameters.srq = 1;
+    if (id->id.ps != RDMA_PS_TCP)
+        return 1;
+    if (!given)
+        return id->id.qp != NULL;
+    return (given->responder_resources == RDMA_MAX_RESP_RES ||
+            given->responder_resources <= cm_max_responder_resources()) &&
+           (given->initiator_depth == RDMA_MAX_INIT_DEPTH || given->initiator_depth <= cm_max_initiator_depth());
+}
+
+static uint8_t private_length(const struct rdma_conn_param *given)
+{
+    return given && given->private_data ? given->private_data_len : 0;
+}
+
+/* What the messages of the InfiniBand CM have room for: 3 bits for a retry count, which the kernel's cm fills with 7
+ * for more; one bit for flow control; 24 bits for a number of a queue pair. A queue pair of the id has its own number
+ * and receive queue. */
+static void take_parameters(struct cm_id *id, const struct rdma_conn_param *given, int responder_resources,
+                            int initiator_depth)
+{
+    const struct rdma_conn_param none = {.responder_resources = RDMA_MAX_RESP_RES,
+                                         .initiator_depth = RDMA_MAX_INIT_DEPTH,
+                                         .retry_count = RETRIES,
+                                         .rnr_retry_count = RETRIES};
+    const struct ibv_qp *qp = id->id.qp;
+    id->parameters = given ? *given : none;
+    if (id->parameters.responder_resources == RDMA_MAX_RESP_RES)
+        id->parameters.responder_resources = at_most(responder_resources, cm_max_responder_resources());
+    if (id->parameters.initiator_depth == RDMA_MAX_INIT_DEPTH)
+        id->parameters.initiator_depth = at_most(initiator_depth, cm_max_initiator_depth());
+    id->parameters.retry_count = at_most(id->parameters.retry_count, RETRIES);
+    id->parameters.rnr_retry_count = at_most(id->parameters.rnr_retry_count, RETRIES);
+    id->parameters.flow_control &= 1;
+    id->parameters.srq = qp ? qp->srq != NULL : id->parameters.srq != 0;
+    id->parameters.qp_num &= 0xffffff;
     id->psn = (uint32_t)cm_new_connection() & 0xffffff;
 }
 
@@ -138,11 +163,33 @@ static enum cm_found find_listener(struct cm_id *id, struct cm_endpoint *service
     return found;
 }
 
+static void ask(struct cm_id *id, enum cm_kind kind, const struct rdma_conn_param *given,
+                const struct cm_endpoint *service)
+{
+    take_parameters(id, given, RDMA_MAX_RESP_RES, RDMA_MAX_INIT_DEPTH);
+    id->retry_count = id->parameters.retry_count;
+    id->rnr_retry_count = id->parameters.rnr_retry_count; /* until the answer says another */
+    id->state = CM_CONNECTING;
+    if (!service) { /* nobody listens: told as the InfiniBand CM of that host would */
+        const struct cm_message answer = {.kind = CM_REJ, .reason = CM_REASON_NO_SERVICE};
+        cm_rejected(id, &answer);
+        return;
+    }
+    id->peer = (struct cm_peer){.service = *service};
+    cm_fill(&id->last, id, kind, given ? given->private_data : NULL, private_length(given));
+    cm_send(&id->last, service);
+    cm_repeat(id, 0);
+}
+
 EXPORT int rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *given)
 {
     struct cm_id *id = cm_of(public);
     struct cm_endpoint service;
-    if (!public || (given && given->private_data_len > CM_PRIVATE_MAX))
+    if (!public)
+        return cm_fail(EINVAL);
+    enum cm_kind kind = cm_is_datagram(id) ? CM_SIDR_REQ : CM_REQ;
+    if (!acceptable(id, given) || private_length(given) > cm_private_size(kind, cm_is_datagram(id)) ||
+        !public->route.num_paths)
         return cm_fail(EINVAL);
     if (cm_service_start())
         return -1;
@@ -150,49 +197,36 @@ EXPORT int rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *given
     if (found == CM_NOT_ASKED)
         return -1;
     pthread_mutex_lock(&cm_mutex);
-    if (id->state != CM_RESOLVED) {
-        pthread_mutex_unlock(&cm_mutex);
-        return cm_fail(EINVAL);
-    }
-    take_parameters(id, given);
-    if (found == CM_FOUND) {
-        id->peer = (struct cm_peer){.service = service};
-        cm_fill(&id->last, id, public->ps == RDMA_PS_UDP ? CM_SIDR_REQ : CM_REQ, given ? given->private_data : NULL,
-                given ? given->private_data_len : 0);
-        id->state = CM_CONNECTING;
-        cm_send(&id->last, &service);
-        cm_repeat(id, 0);
-    } else /* nobody listens: told as the InfiniBand CM of that host would */
-        cm_deliver(id, NULL, RDMA_CM_EVENT_REJECTED, CM_REASON_NO_SERVICE, NULL);
+    int wrong = id->state != CM_RESOLVED;
+    if (!wrong)
+        ask(id, kind, given, found == CM_FOUND ? &service : NULL);
     pthread_mutex_unlock(&cm_mutex);
-    return id->owns_channel ? cm_wait(public, RDMA_CM_EVENT_ESTABLISHED) : 0;
+    if (wrong)
+        return cm_fail(EINVAL);
+    return id->owns_channel ? cm_wait(public) : 0;
 }
 
 static int accept_datagrams(struct cm_id *id, const struct rdma_conn_param *given)
 {
-    take_parameters(id, given);
-    cm_fill(&id->last, id, CM_SIDR_REP, given ? given->private_data : NULL, given ? given->private_data_len : 0);
+    take_parameters(id, given, 0, 0);
+    cm_fill(&id->last, id, CM_SIDR_REP, given ? given->private_data : NULL, private_length(given));
     id->state = CM_CONNECTED; /* told again when the question comes again */
     cm_send(&id->last, &id->peer.service);
     return 0;
 }
 
+/* What the program leaves open is what was asked for: the reads of the other side are our responses. The queue pair
+ * retries as often as the request says; the program's rnr_retry_count is for the other side's (rdma_accept(3)). */
 static int accept_connection(struct cm_id *id, const struct rdma_conn_param *given)
 {
     const struct cm_message *request = &id->request;
-    take_parameters(id, given);
-    /* no more than the other side asked for: its reads are our responses */
-    if (!given || id->parameters.responder_resources > request->initiator_depth)
-        id->parameters.responder_resources = at_most_device(request->initiator_depth);
-    if (!given || id->parameters.initiator_depth > request->responder_resources)
-        id->parameters.initiator_depth = at_most_device(request->responder_resources);
-    id->parameters.retry_count = request->retry_count; /* rdma_accept(3): the requester's counts */
-    if (!given)
-        id->parameters.rnr_retry_count = request->rnr_retry_count;
-    int error = id->id.qp ? cm_qp_connect(id, request) : 0;
+    take_parameters(id, given, request->initiator_depth, request->responder_resources);
+    id->retry_count = request->retry_count;
+    id->rnr_retry_count = request->rnr_retry_count;
+    int error = id->id.qp ? cm_qp_connect(id) : 0;
     if (error)
         return error;
-    cm_fill(&id->last, id, CM_REP, given ? given->private_data : NULL, given ? given->private_data_len : 0);
+    cm_fill(&id->last, id, CM_REP, given ? given->private_data : NULL, private_length(given));
     id->state = CM_ACCEPTED;
     cm_send(&id->last, &id->peer.service);
     cm_repeat(id, 0);
@@ -202,22 +236,28 @@ static int accept_connection(struct cm_id *id, const struct rdma_conn_param *giv
 EXPORT int rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *given)
 {
     struct cm_id *id = cm_of(public);
-    if (!public || (given && given->private_data_len > CM_PRIVATE_MAX))
+    if (!public)
+        return cm_fail(EINVAL);
+    int datagrams = cm_is_datagram(id);
+    if ((!public->qp && !given) || !acceptable(id, given) ||
+        private_length(given) > cm_private_size(datagrams ? CM_SIDR_REP : CM_REP, datagrams))
         return cm_fail(EINVAL);
     pthread_mutex_lock(&cm_mutex);
-    int error = id->state != CM_REQUESTED ? EINVAL : public->ps == RDMA_PS_UDP ? accept_datagrams(id, given) : accept_connection(id, given);
+    int error = id->state != CM_REQUESTED ? EINVAL
+                : datagrams               ? accept_datagrams(id, given)
+                                          : accept_connection(id, given);
     if (!error && id->listener)
         id->listener->pending--;
     pthread_mutex_unlock(&cm_mutex);
     if (error)
         return cm_fail(error);
-    return id->owns_channel && public->ps != RDMA_PS_UDP ? cm_wait(public, RDMA_CM_EVENT_ESTABLISHED) : 0;
+    return id->owns_channel && !datagrams ? cm_wait(public) : 0;
 }
 
 EXPORT int rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length)
 {
     struct cm_id *id = cm_of(public);
-    if (!public || length > CM_PRIVATE_MAX)
+    if (!public || (data && length > cm_private_size(CM_REJ, cm_is_datagram(id))))
         return cm_fail(EINVAL);
     pthread_mutex_lock(&cm_mutex);
     int wrong = id->state != CM_REQUESTED && id->state != CM_RESPONDED;
@@ -250,27 +290,47 @@ EXPORT int rdma_establish(struct rdma_cm_id *public)
     return wrong ? cm_fail(EINVAL) : 0;
 }
 
-EXPORT int rdma_disconnect(struct rdma_cm_id *public)
+/* 0, or an errno when there never was a connection. */
+static int close_connection(struct cm_id *id)
 {
-    struct cm_id *id = cm_of(public);
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
-    if (!public)
-        return cm_fail(EINVAL);
-    int error = public->qp && public->qp_type == IBV_QPT_RC ? ibv_modify_qp(public->qp, &attr, IBV_QP_STATE) : 0;
-    pthread_mutex_lock(&cm_mutex);
-    int wait = 0;
-    if (id->state == CM_CONNECTED || id->state == CM_ACCEPTED || id->state == CM_RESPONDED) {
+    switch (id->state) {
+    case CM_CONNECTED:
+    case CM_ACCEPTED:
+    case CM_RESPONDED:
+        if (cm_is_datagram(id))
+            return 0; /* nobody was connected */
         cm_fill(&id->last, id, CM_DREQ, NULL, 0);
         id->state = CM_CLOSING;
         cm_send(&id->last, &id->peer.service);
         cm_repeat(id, 0);
-        wait = id->owns_channel;
-    } else if (id->state != CM_CLOSING && id->state != CM_CLOSED)
-        error = EINVAL;
+        return 0;
+    case CM_CONNECTING:
+    case CM_CLOSING:
+    case CM_CLOSED:
+        return 0;
+    default:
+        return EINVAL;
+    }
+}
+
+/* librdmacm modifies the queue pair first, whatever the connection's state is. */
+EXPORT int rdma_disconnect(struct rdma_cm_id *public)
+{
+    struct cm_id *id = cm_of(public);
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+    if (!public || !public->verbs)
+        return cm_fail(EINVAL);
+    int error = public->qp ? ibv_modify_qp(public->qp, &attr, IBV_QP_STATE) : 0;
+    if (error)
+        return cm_fail(error);
+    pthread_mutex_lock(&cm_mutex);
+    error = close_connection(id);
+    /* DISCONNECTED is on its way, or is there already because the other side was first */
+    int wait = id->owns_channel && (id->state == CM_CLOSING || ((struct cm_channel *)public->channel)->first);
     pthread_mutex_unlock(&cm_mutex);
     if (error)
         return cm_fail(error);
-    return wait ? cm_wait(public, RDMA_CM_EVENT_DISCONNECTED) : 0;
+    return wait ? cm_wait(public) : 0;
 }
 
 /* A program tells that data came before the RTU did: the connection stands. */

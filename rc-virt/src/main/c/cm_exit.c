@@ -26,8 +26,8 @@ static int lock_soon(void)
 
 static int is_open(const struct cm_id *id)
 {
-    return id->id.ps != RDMA_PS_UDP &&
-           (id->state == CM_CONNECTED || id->state == CM_ACCEPTED || id->state == CM_RESPONDED || id->state == CM_CLOSING);
+    return !cm_is_datagram(id) && (id->state == CM_CONNECTED || id->state == CM_ACCEPTED || id->state == CM_RESPONDED ||
+                                   id->state == CM_CLOSING);
 }
 
 __attribute__((destructor)) static void leave(void)

@@ -51,7 +51,8 @@ uint64_t cm_new_connection(void)
     return number;
 }
 
-struct cm_id *cm_make_id(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps)
+struct cm_id *cm_make_id(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
+                         enum ibv_qp_type type)
 {
     struct cm_id *id = calloc(1, sizeof *id);
     if (!id)
@@ -59,9 +60,10 @@ struct cm_id *cm_make_id(struct rdma_event_channel *channel, void *context, enum
     id->id.channel = channel;
     id->id.context = context;
     id->id.ps = ps;
-    id->id.qp_type = ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
+    id->id.qp_type = type;
     id->connection = cm_new_connection();
     id->qkey = RDMA_UDP_QKEY;
+    id->ack_timeout = -1;
     return id;
 }
 
@@ -133,7 +135,8 @@ struct cm_id *cm_find_listener(const struct cm_message *request)
     struct cm_id *any = NULL;
     for (struct cm_id *id = ids; id; id = id->next) {
         const struct rdma_addr *addr = &id->id.route.addr;
-        if (id->state != CM_LISTENING || (uint32_t)id->id.ps != request->port_space || !same_port(addr, request))
+        if (id->state != CM_LISTENING || (uint32_t)id->id.ps != request->port_space || !same_port(addr, request) ||
+            cm_is_datagram(id) != (request->kind == CM_SIDR_REQ))
             continue;
         if (same_address(addr, &request->destination))
             return id;

@@ -1,12 +1,13 @@
-/* Queue pairs of ids: made in INIT (RC) or RTS (UD), and brought to RTS when both sides know each other. */
+/* Queue pairs of ids: made in INIT (connections) or RTS (datagrams), and brought to RTS when both sides know each
+ * other. The attributes are those that the kernel's cm gives (cm_init_qp_*_attr), and librdmacm sets. */
 #include "cm.h"
 #include <errno.h>
 #include <string.h>
 
 enum {
-    ACK_TIMEOUT = 14,   /* 4.096 us * 2^14 = 67 ms, the InfiniBand CM's usual packet lifetime */
-    MIN_RNR_TIMER = 12, /* 0.64 ms */
-    ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
+    ACK_TIMEOUT = 14,  /* 4.096 us * 2^14 = 67 ms, the InfiniBand CM's usual packet lifetime */
+    MIN_RNR_TIMER = 0, /* 655 ms */
+    READS = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
 };
 
 static int initialise_datagrams(struct cm_id *id)
@@ -20,9 +21,13 @@ static int initialise_datagrams(struct cm_id *id)
     return error ? error : ibv_modify_qp(id->id.qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
 }
 
-static void initial(struct ibv_qp_attr *attr, int *mask)
+/* The peer may write when it is known, and read when it said that it would. */
+static void initial(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
-    *attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_INIT, .port_num = cm_port(), .qp_access_flags = ACCESS};
+    const struct cm_message *peer = &id->request;
+    *attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_INIT, .port_num = cm_port()};
+    if (peer->magic)
+        attr->qp_access_flags = IBV_ACCESS_REMOTE_WRITE | (peer->initiator_depth ? READS : 0);
     *mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 }
 
@@ -30,42 +35,56 @@ int cm_qp_initialise(struct cm_id *id)
 {
     struct ibv_qp_attr attr;
     int mask;
-    if (id->id.qp_type == IBV_QPT_UD)
+    if (cm_is_datagram(id))
         return initialise_datagrams(id);
-    initial(&attr, &mask);
+    initial(id, &attr, &mask);
     return ibv_modify_qp(id->id.qp, &attr, mask);
 }
 
-static void ready_to_receive(struct cm_id *id, struct ibv_qp_attr *attr, int *mask, const struct cm_message *peer)
+static void ready_to_receive(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
+    const struct cm_message *peer = &id->request;
     int mtu = cm_active_mtu();
     *attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
                                  .path_mtu = (enum ibv_mtu)(peer->mtu && peer->mtu < mtu ? peer->mtu : mtu),
                                  .dest_qp_num = peer->data.qpn,
-                                 .rq_psn = peer->psn,
-                                 .max_dest_rd_atomic = id->parameters.responder_resources,
-                                 .min_rnr_timer = MIN_RNR_TIMER};
+                                 .rq_psn = peer->psn};
     cm_address(&peer->data, &attr->ah_attr);
-    *mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+    *mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+    if (id->id.qp_type == IBV_QPT_RC || id->id.qp_type == IBV_QPT_XRC_RECV) {
+        attr->max_dest_rd_atomic = id->parameters.responder_resources;
+        attr->min_rnr_timer = MIN_RNR_TIMER;
+        *mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+    }
 }
 
-static void ready_to_send(struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
+static void ready_to_send(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
-    *attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS,
-                                 .sq_psn = id->psn,
-                                 .timeout = (uint8_t)(id->ack_timeout ? id->ack_timeout : ACK_TIMEOUT),
-                                 .retry_cnt = id->parameters.retry_count,
-                                 .rnr_retry = id->parameters.rnr_retry_count,
-                                 .max_rd_atomic = id->parameters.initiator_depth};
-    *mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
+    int sends = id->id.qp_type == IBV_QPT_RC || id->id.qp_type == IBV_QPT_XRC_SEND; /* and is answered */
+    *attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .sq_psn = id->psn};
+    *mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+    if (sends) {
+        attr->retry_cnt = id->retry_count;
+        attr->rnr_retry = id->rnr_retry_count;
+        attr->max_rd_atomic = id->parameters.initiator_depth;
+        *mask |= IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+    }
+    if (sends || id->id.qp_type == IBV_QPT_XRC_RECV) {
+        attr->timeout = (uint8_t)(id->ack_timeout >= 0 ? id->ack_timeout : ACK_TIMEOUT);
+        *mask |= IBV_QP_TIMEOUT;
+    }
 }
 
-int cm_qp_connect(struct cm_id *id, const struct cm_message *peer)
+/* From INIT to INIT first, for what the peer may do was not known when the queue pair was made. */
+int cm_qp_connect(struct cm_id *id)
 {
     struct ibv_qp_attr attr;
     int mask;
-    ready_to_receive(id, &attr, &mask, peer);
+    initial(id, &attr, &mask);
     int error = ibv_modify_qp(id->id.qp, &attr, mask);
+    ready_to_receive(id, &attr, &mask);
+    if (!error)
+        error = ibv_modify_qp(id->id.qp, &attr, mask);
     ready_to_send(id, &attr, &mask);
     return error ? error : ibv_modify_qp(id->id.qp, &attr, mask);
 }
@@ -76,18 +95,23 @@ EXPORT int rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr
     struct cm_id *id = cm_of(public);
     if (!public || !attr || !mask)
         return cm_fail(EINVAL);
-    const struct cm_message *peer = &id->request;
+    if (cm_is_datagram(id)) { /* the same in each state */
+        *attr = (struct ibv_qp_attr){.qp_state = attr->qp_state, .port_num = cm_port(), .qkey = id->qkey};
+        *mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+        return 0;
+    }
     switch (attr->qp_state) {
     case IBV_QPS_INIT:
-        initial(attr, mask);
+        initial(id, attr, mask);
         return 0;
     case IBV_QPS_RTR:
-        if (!peer->magic)
-            return cm_fail(EINVAL); /* the peer has not answered yet */
-        ready_to_receive(id, attr, mask, peer);
-        return 0;
     case IBV_QPS_RTS:
-        ready_to_send(id, attr, mask);
+        if (!id->request.magic)
+            return cm_fail(EINVAL); /* the peer has not answered yet */
+        if (attr->qp_state == IBV_QPS_RTR)
+            ready_to_receive(id, attr, mask);
+        else
+            ready_to_send(id, attr, mask);
         return 0;
     default:
         return cm_fail(EINVAL);
@@ -97,14 +121,16 @@ EXPORT int rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr
 static int make_queues(struct cm_id *id, struct ibv_qp_init_attr *wanted)
 {
     struct rdma_cm_id *public = &id->id;
-    if (!wanted->send_cq) {
+    int sends = public->qp_type != IBV_QPT_XRC_RECV,
+        receives = public->qp_type != IBV_QPT_XRC_SEND && public->qp_type != IBV_QPT_XRC_RECV;
+    if (!wanted->send_cq && sends) {
         if (!(public->send_cq_channel = ibv_create_comp_channel(public->verbs)) ||
             !(public->send_cq = ibv_create_cq(public->verbs, (int)wanted->cap.max_send_wr + 1, public, public->send_cq_channel, 0)))
             return -1;
         wanted->send_cq = public->send_cq;
         id->owns_cqs = 1;
     }
-    if (!wanted->recv_cq) {
+    if (!wanted->recv_cq && receives) {
         if (!(public->recv_cq_channel = ibv_create_comp_channel(public->verbs)) ||
             !(public->recv_cq = ibv_create_cq(public->verbs, (int)wanted->cap.max_recv_wr + 1, public, public->recv_cq_channel, 0)))
             return -1;
@@ -132,23 +158,33 @@ static void destroy_queues(struct cm_id *id)
     id->owns_cqs = 0;
 }
 
-EXPORT int rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_qp_init_attr *wanted)
+/* The extended attributes begin with the plain ones; only what those cannot say needs the extended call. */
+static struct ibv_qp *make_queue_pair(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *wanted)
+{
+    if (wanted->comp_mask == IBV_QP_INIT_ATTR_PD)
+        return ibv_create_qp(wanted->pd, (struct ibv_qp_init_attr *)wanted);
+    return ibv_create_qp_ex(public->verbs, wanted);
+}
+
+EXPORT int rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *wanted)
 {
     struct cm_id *id = cm_of(public);
-    if (!public || !wanted || public->qp || !public->verbs)
+    if (!public || !wanted || public->qp || !public->verbs || wanted->qp_type != public->qp_type)
         return cm_fail(EINVAL);
-    if (wanted->qp_type != public->qp_type)
+    if (!(wanted->comp_mask & IBV_QP_INIT_ATTR_PD) || !wanted->pd) {
+        wanted->pd = public->pd;
+        wanted->comp_mask |= IBV_QP_INIT_ATTR_PD;
+    }
+    if (!wanted->pd || wanted->pd->context != public->verbs)
         return cm_fail(EINVAL);
-    if (!pd && !(pd = public->pd ? public->pd : cm_default_pd()))
-        return -1;
-    public->pd = pd;
     if (public->srq && !wanted->srq)
         wanted->srq = public->srq;
-    if (make_queues(id, wanted) || !(public->qp = ibv_create_qp(pd, wanted))) {
+    if (make_queues(id, (struct ibv_qp_init_attr *)wanted) || !(public->qp = make_queue_pair(public, wanted))) {
         int error = errno;
         destroy_queues(id);
         return cm_fail(error);
     }
+    public->pd = wanted->pd;
     int error = cm_qp_initialise(id);
     if (error) {
         rdma_destroy_qp(public);
@@ -157,19 +193,16 @@ EXPORT int rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct i
     return 0;
 }
 
-EXPORT int rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *wanted)
+EXPORT int rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_qp_init_attr *wanted)
 {
-    if (!wanted || wanted->comp_mask & ~(uint32_t)IBV_QP_INIT_ATTR_PD)
-        return cm_refuse("rdma_create_qp_ex with extended attributes", "use ibv_create_qp_ex and rdma_establish");
-    struct ibv_qp_init_attr plain = {.qp_context = wanted->qp_context,
-                                     .send_cq = wanted->send_cq,
-                                     .recv_cq = wanted->recv_cq,
-                                     .srq = wanted->srq,
-                                     .cap = wanted->cap,
-                                     .qp_type = wanted->qp_type,
-                                     .sq_sig_all = wanted->sq_sig_all};
-    int result = rdma_create_qp(public, wanted->comp_mask & IBV_QP_INIT_ATTR_PD ? wanted->pd : NULL, &plain);
-    wanted->cap = plain.cap;
+    struct ibv_qp_init_attr_ex extended = {0};
+    if (!wanted)
+        return cm_fail(EINVAL);
+    memcpy(&extended, wanted, sizeof *wanted);
+    extended.comp_mask = IBV_QP_INIT_ATTR_PD;
+    extended.pd = pd;
+    int result = rdma_create_qp_ex(public, &extended);
+    memcpy(wanted, &extended, sizeof *wanted);
     return result;
 }
 
@@ -188,8 +221,8 @@ EXPORT int rdma_create_srq(struct rdma_cm_id *public, struct ibv_pd *pd, struct 
 {
     if (!public || !wanted || public->srq)
         return cm_fail(EINVAL);
-    if (!pd && !(pd = public->pd ? public->pd : cm_default_pd()))
-        return -1;
+    if (!pd && !(pd = public->pd))
+        return cm_fail(EINVAL); /* not on a device yet */
     public->srq = ibv_create_srq(pd, wanted);
     if (!public->srq)
         return -1;

@@ -24,6 +24,14 @@ static void take_addresses(struct cm_id *id, const struct cm_message *request)
     memcpy(&id->id.route.addr.dst_storage, &request->source, sizeof request->source);
 }
 
+/* Of the event: the reason, or the status that a SIDR_REP has for it. */
+static int status_of(const struct cm_id *id, const struct cm_message *rejection)
+{
+    if (!cm_is_datagram(id))
+        return (int)rejection->reason;
+    return rejection->reason == CM_REASON_NO_SERVICE ? CM_SIDR_NO_SERVICE : CM_SIDR_REJECTED;
+}
+
 static void new_request(const struct cm_message *request)
 {
     struct cm_id *listener = cm_find_listener(request);
@@ -35,12 +43,12 @@ static void new_request(const struct cm_message *request)
     }
     if (listener->pending >= listener->backlog)
         return; /* the requester asks again */
-    struct cm_id *id = cm_make_id(listener->id.channel, listener->id.context, listener->id.ps);
+    struct cm_id *id = cm_make_id(listener->id.channel, listener->id.context, listener->id.ps, listener->id.qp_type);
     if (!id)
         return;
     id->id.verbs = cm_device_if_open();
     id->id.port_num = cm_port();
-    id->id.pd = listener->id.pd;
+    id->id.pd = listener->id.pd ? listener->id.pd : cm_default_pd();
     id->listener = listener;
     id->peer = (struct cm_peer){.connection = request->connection, .service = request->service};
     id->request = *request;
@@ -63,13 +71,15 @@ static void requested(const struct cm_message *request)
         cm_send(&id->last, &request->service);
 }
 
-static void rejected(struct cm_id *id, const struct cm_message *message)
+/* A service that says no is unreachable, a connection rejected: rdma_get_cm_event(3). */
+void cm_rejected(struct cm_id *id, const struct cm_message *message)
 {
     if (id->state != CM_CONNECTING && id->state != CM_ACCEPTED && id->state != CM_RESPONDED)
         return;
     cm_settle(id);
     id->state = id->state == CM_CONNECTING ? CM_RESOLVED : CM_CLOSED;
-    cm_deliver(id, NULL, RDMA_CM_EVENT_REJECTED, (int)message->reason, message);
+    enum rdma_cm_event_type told = cm_is_datagram(id) ? RDMA_CM_EVENT_UNREACHABLE : RDMA_CM_EVENT_REJECTED;
+    cm_deliver(id, NULL, told, status_of(id, message), message);
 }
 
 static void send_ready(struct cm_id *id)
@@ -92,19 +102,19 @@ static void replied(struct cm_id *id, const struct cm_message *reply)
     id->request = *reply;
     id->parameters.responder_resources = reply->initiator_depth;
     id->parameters.initiator_depth = reply->responder_resources;
-    id->parameters.rnr_retry_count = reply->rnr_retry_count;
+    id->rnr_retry_count = reply->rnr_retry_count; /* rdma_accept(3): for the sends of the other side */
     if (!id->id.qp) {
         id->state = CM_RESPONDED;
         cm_deliver(id, NULL, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, reply);
         return;
     }
-    int error = cm_qp_connect(id, reply);
+    int error = cm_qp_connect(id);
     if (error) {
         id->state = CM_CLOSED;
         cm_fill(&id->last, id, CM_REJ, NULL, 0);
         id->last.reason = CM_REASON_PROGRAM;
         cm_send(&id->last, &id->peer.service);
-        cm_deliver(id, NULL, RDMA_CM_EVENT_CONNECT_ERROR, -error, NULL);
+        cm_deliver(id, NULL, RDMA_CM_EVENT_CONNECT_ERROR, -error, reply);
         return;
     }
     id->state = CM_CONNECTED;
@@ -146,11 +156,11 @@ static void of_connection(struct cm_id *id, const struct cm_message *message)
         if (id->state == CM_ACCEPTED) {
             cm_settle(id);
             id->state = CM_CONNECTED;
-            cm_deliver(id, NULL, RDMA_CM_EVENT_ESTABLISHED, 0, message);
+            cm_deliver(id, NULL, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
         }
         break;
     case CM_REJ:
-        rejected(id, message);
+        cm_rejected(id, message);
         break;
     case CM_DREQ:
         disconnected(id, message);

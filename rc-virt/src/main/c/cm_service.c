@@ -31,7 +31,7 @@ static struct {
     struct ibv_qp *qp;
     struct ibv_mr *region;
     struct ibv_port_attr port;
-    int read_atomic;
+    int responder_resources, initiator_depth;
     int wake; /* eventfd: the timers have changed */
     int started;
     struct cm_endpoint endpoint;
@@ -54,7 +54,8 @@ struct ibv_context *cm_device(void)
             ibv_free_device_list(list);
         struct ibv_device_attr device;
         if (context && !(error = ibv_query_device(context, &device)) && !(error = ibv_query_port(context, 1, &service.port))) {
-            service.read_atomic = device.max_qp_rd_atom < 255 ? device.max_qp_rd_atom : 255;
+            service.responder_resources = device.max_qp_rd_atom < 255 ? device.max_qp_rd_atom : 255;
+            service.initiator_depth = device.max_qp_init_rd_atom < 255 ? device.max_qp_init_rd_atom : 255;
             service.context = context;
         }
         errno = error;
@@ -73,14 +74,24 @@ uint8_t cm_port(void)
     return 1;
 }
 
-int cm_max_read_atomic(void)
+int cm_max_responder_resources(void)
 {
-    return service.read_atomic;
+    return service.responder_resources;
+}
+
+int cm_max_initiator_depth(void)
+{
+    return service.initiator_depth;
 }
 
 int cm_active_mtu(void)
 {
     return service.port.active_mtu;
+}
+
+int cm_link_layer(void)
+{
+    return service.port.link_layer;
 }
 
 struct ibv_pd *cm_default_pd(void)
@@ -105,7 +116,7 @@ int cm_address(const struct cm_endpoint *endpoint, struct ibv_ah_attr *attr)
     memset(attr, 0, sizeof *attr);
     attr->dlid = endpoint->lid;
     attr->port_num = cm_port();
-    if (service.port.link_layer == IBV_LINK_LAYER_ETHERNET) {
+    if (cm_link_layer() == IBV_LINK_LAYER_ETHERNET) {
         attr->is_global = 1;
         memcpy(attr->grh.dgid.raw, endpoint->gid, sizeof endpoint->gid);
         attr->grh.hop_limit = 64;

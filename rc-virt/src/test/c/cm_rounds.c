@@ -19,7 +19,10 @@
         }                                                                        \
     } while (0)
 
-enum { NOBODY_LISTENS = 8 }; /* the reason of a refusal: InfiniBand specification volume 1, 12.6.7.2 */
+enum {
+    NOBODY_LISTENS = 8,
+    NO_SERVICE = 1
+}; /* the reason of a refusal: InfiniBand specification volume 1, 12.6.7.2; the status of a SIDR_REP: 12.11 */
 
 struct note {
     uint32_t round, rkey;
@@ -134,7 +137,9 @@ static int call(struct sockaddr_in *where, uint32_t round)
     OK(rdma_connect(id, &parameters));
     struct rdma_cm_event *event = next_event();
     struct note answer = {0};
-    int refused = event->event == RDMA_CM_EVENT_REJECTED && event->status == NOBODY_LISTENS && round == 1;
+    int nobody = space == RDMA_PS_UDP ? event->event == RDMA_CM_EVENT_UNREACHABLE && event->status == NO_SERVICE
+                                      : event->event == RDMA_CM_EVENT_REJECTED && event->status == NOBODY_LISTENS;
+    int refused = nobody && round == 1;
     const void *data = space == RDMA_PS_UDP ? event->param.ud.private_data : event->param.conn.private_data;
     if (event->event == RDMA_CM_EVENT_ESTABLISHED && data)
         memcpy(&answer, data, sizeof answer);

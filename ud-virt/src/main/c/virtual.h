@@ -241,6 +241,10 @@ void virtual_unwatch(int epoll, int fd, int *watching);
 void virtual_make_nonblocking(int fd);
 int virtual_wait(int fd);
 
+/* virtual_interrupt.c */
+struct pollfd;
+int virtual_poll(struct pollfd *wait); /* without a time limit; 0 when it is ready, or -1 */
+
 /* virtual_async.c */
 int virtual_open_async(struct v_context *context); /* 0 or an errno */
 void virtual_close_async(struct v_context *context);
@@ -283,6 +287,11 @@ int virtual_poll_translated(struct v_cq *, int count, struct ibv_wc *);
 int virtual_nobody_reads_records(void); /* waits, but not for ever: 0 when somebody may still */
 int virtual_poll_stash(struct v_cq *cq, int count, struct ibv_wc *);
 int virtual_poll_real(struct v_cq *cq, int count, struct ibv_wc *wc);
+/* How many completions a poll has got, with those of the device; its failure is told when there are no others. */
+static inline int virtual_add_polled(int got, int more)
+{
+    return more < 0 && got ? got : got + more;
+}
 extern uint32_t virtual_stashed; /* completions in all stashes */
 void virtual_unstashed(uint32_t count); /* so many have left them */
 int virtual_stash(struct v_cq *cq, const struct ibv_wc *wc, int count); /* 0 or ENOMEM */

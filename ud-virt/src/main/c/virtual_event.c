@@ -35,7 +35,7 @@ void virtual_make_nonblocking(int fd)
 }
 
 /* Called outside the gate. Returns 0 when it is worth looking again, -1 with EAGAIN when the job made the
- * descriptor non-blocking. A signal does not end the wait, as with SA_RESTART on a real device's read(2). */
+ * descriptor non-blocking, or with EINTR when a signal ended the wait. */
 int virtual_wait(int fd)
 {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
@@ -46,8 +46,5 @@ int virtual_wait(int fd)
         errno = EAGAIN;
         return -1;
     }
-    while (poll(&wait, 1, -1) < 0)
-        if (errno != EINTR)
-            return -1;
-    return 0;
+    return virtual_poll(&wait);
 }

@@ -132,12 +132,17 @@ static int name_all(struct v_context *context, struct ibv_wc *wc, int count)
     return left;
 }
 
-/* Until there is a completion of the job's, or none at all. */
+/* As many completions of the job's as there are: a program that gets fewer than it has room for takes the queue for
+ * empty, and sleeps. */
 static int poll_real(struct v_cq *cq, int count, struct ibv_wc *wc)
 {
-    int got, left = 0;
-    while (!left && (got = cq->real->context->ops.poll_cq(cq->real, count, wc)) > 0)
-        left = name_all(context_of(cq->cq.context), wc, got);
+    int got, left = 0, room;
+    do {
+        room = count - left;
+        got = cq->real->context->ops.poll_cq(cq->real, room, wc + left);
+        if (got > 0)
+            left += name_all(context_of(cq->cq.context), wc + left, got);
+    } while (got == room && left < count);
     if (LIKELY(left))
         return left;
     return UNLIKELY(cq->failed) ? -1 : got; /* this life's device may not know of an overflow in an earlier one */
@@ -150,24 +155,28 @@ int virtual_poll_real(struct v_cq *cq, int count, struct ibv_wc *wc)
     return poll_real(cq, count, wc);
 }
 
-/* From the first completion on that is not a usual one. If nothing is left of what was taken, the device is asked again. */
+/* From the first completion on that is not a usual one. In place of those that are not the job's the device is asked
+ * for others. */
 __attribute__((noinline)) static int name_rest_and_leave(struct v_cq *cq, struct ibv_wc *wc, int got, int named)
 {
     int left = named + name_all(context_of(cq->cq.context), wc + named, got - named);
-    if (UNLIKELY(!left))
-        left = poll_real(cq, got, wc);
+    if (UNLIKELY(left < got))
+        left = virtual_add_polled(left, poll_real(cq, got - left, wc + left));
     gate_leave();
     return left;
 }
 
-/* Stashed completions come first. While there are any, the gate sends every thread this way. */
+/* Stashed completions come first, and the device's behind them in the same poll. While there are any, the gate sends
+ * every thread this way. */
 int virtual_poll_after_look(struct v_cq *cq, int count, struct ibv_wc *wc)
 {
     if (!gate_enter_slow())
         return -1;
     if (!__atomic_load_n(&virtual_stashed, __ATOMIC_ACQUIRE))
         gate_nothing_stashed(); /* they went while a closing that failed was under way */
-    int got = __atomic_load_n(&cq->stash_count, __ATOMIC_ACQUIRE) ? virtual_poll_stash(cq, count, wc) : poll_real(cq, count, wc);
+    int got = __atomic_load_n(&cq->stash_count, __ATOMIC_ACQUIRE) ? virtual_poll_stash(cq, count, wc) : 0;
+    if (got < count)
+        got = virtual_add_polled(got, poll_real(cq, count - got, wc + got));
     gate_leave();
     return got;
 }

@@ -114,15 +114,17 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv
     return error;
 }
 
-/* Stashed completions come first. While there are any, the gate sends every thread this way. */
+/* Stashed completions come first, and the device's behind them in the same poll: a program that gets fewer than it has
+ * room for takes the queue for empty, and sleeps. While there are any, the gate sends every thread this way. */
 __attribute__((cold, noinline)) static int poll_cq_slow(struct v_cq *cq, int count, struct ibv_wc *wc)
 {
     if (!gate_enter_slow())
         return -1;
     if (!__atomic_load_n(&virtual_stashed, __ATOMIC_ACQUIRE))
         gate_nothing_stashed(); /* they went while a closing that failed was under way */
-    int got = __atomic_load_n(&cq->stash_count, __ATOMIC_ACQUIRE) ? virtual_poll_stash(cq, count, wc)
-                                                                  : soft_device.poll_cq(cq->real, count, wc);
+    int got = __atomic_load_n(&cq->stash_count, __ATOMIC_ACQUIRE) ? virtual_poll_stash(cq, count, wc) : 0;
+    if (got < count)
+        got = virtual_add_polled(got, soft_device.poll_cq(cq->real, count - got, wc + got));
     gate_leave();
     return got;
 }

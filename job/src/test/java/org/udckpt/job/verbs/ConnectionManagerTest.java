@@ -32,6 +32,19 @@ class ConnectionManagerTest {
         roundsGoOn("tcp", 7302);
     }
 
+    /** Of rdma_getaddrinfo, rdma_connect, rdma_accept, rdma_reject, rdma_join_multicast; and what is seen of them. */
+    @Test
+    void parametersAreThoseOfTheKernelsConnectionManager() throws Exception {
+        try (Udckpts udckpts = new Udckpts(directory)) {
+            String images = directory.resolve("images").toString();
+            Udckpts.Result end = udckpts.run("run", "-n", "1", "--name", "parameters", "--dir", images, "--",
+                    Udckpts.nativeFile("virtualization/cm_parameters").toString(), "7306");
+            assertEquals(0, end.code(), end.toString());
+            assertEquals("PASS\n", end.output(), end.toString());
+            assertTrue(end.errors().contains("rsocket is not supported: use the kernel's sockets"), end.toString());
+        }
+    }
+
     /** As from the kernel's connection manager: a process that exits with an open connection has ended it. */
     @Test
     void otherSideIsToldOfAnExit() throws Exception {
