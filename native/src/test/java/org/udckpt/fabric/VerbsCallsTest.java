@@ -25,7 +25,7 @@ class VerbsCallsTest {
     private static final Set<String> THEIRS = Set.of("harmless", "outside");
     private static final Pattern ROW = Pattern.compile("\\| `(\\w+)` \\| (\\w+) \\| (.*?) ?\\|");
     private static final Pattern INLINE = Pattern.compile("\\b(ibv_\\w+)\\(");
-    private static final Pattern REFUSAL = Pattern.compile("cm_refuse\\(\"(rdma_\\w+)\"");
+    private static final Pattern REFUSAL = Pattern.compile("cm_refuse\\(\"(r\\w+)\"");
 
     /** What a table says of a call. */
     private record Row(String here, String note) {
