@@ -26,10 +26,10 @@ static bool is_probe(const struct ibv_qp_cap *cap)
 static int check(const struct ibv_qp_init_attr *init)
 {
     static atomic_uint named; /* one line for each type */
-    if (init->qp_type != IBV_QPT_UD && init->qp_type != IBV_QPT_RC) {
+    if (init->qp_type != IBV_QPT_UD && !qp_is_connected(init->qp_type)) {
         unsigned bit = 1u << ((unsigned) init->qp_type & 31);
         if (!is_probe(&init->cap) && !(atomic_fetch_or(&named, bit) & bit))
-            fprintf(stderr, "udckpt: ibv_create_qp is not supported for queue pairs of type %s: the soft fabric carries UD and RC\n",
+            fprintf(stderr, "udckpt: ibv_create_qp is not supported for queue pairs of type %s: the soft fabric carries UD, UC and RC\n",
                     qp_type_name(init->qp_type));
         return EOPNOTSUPP;
     }
@@ -63,7 +63,7 @@ static struct soft_qp *make(struct ibv_pd *pd, const struct ibv_qp_init_attr *in
     qp->signal_all = init->sq_sig_all;
     qp->cap = init->cap;
     bool tagged = soft_context_of(pd->context)->config.tagged;
-    qp->receive = init->qp_type == IBV_QPT_RC ? soft_rc_receive : tagged ? soft_receive_tagged : soft_receive;
+    qp->receive = qp_is_connected(init->qp_type) ? soft_rc_receive : tagged ? soft_receive_tagged : soft_receive;
     qp->receive_grouped = tagged ? soft_receive_grouped_tagged : soft_receive_grouped;
     qp->socket = qp->number_socket = qp->doorbell = -1;
     qp->lid = soft_context_of(pd->context)->config.lid;
@@ -84,7 +84,7 @@ void soft_fill_header(struct soft_qp *qp)
     };
 }
 
-/* Who polls either queue takes packets of a reliable connection: the answers to its sends come to the same socket. */
+/* Who polls either queue takes packets of a connection: the answers to its sends come to the same socket. */
 static int attach(struct soft_qp *qp)
 {
     int error = soft_cq_attach(qp->recv_cq, qp);
@@ -120,7 +120,7 @@ struct ibv_qp *soft_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
     soft_tag_begin(qp);
     if (!error)
         error = soft_fault_init(qp);
-    if (!error && init->qp_type == IBV_QPT_RC)
+    if (!error && qp_is_connected(init->qp_type))
         error = soft_rc_create(qp);
     qp->number = qp->base.qp_num; /* before the CQ knows the QP: another thread may be polling it */
     if (!error && init->recv_cq->channel && !qp->rc)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int refuse_opcode(enum ibv_wr_opcode opcode)
+int soft_rc_refuse_opcode(enum ibv_wr_opcode opcode)
 {
     static atomic_uint named; /* one line for each */
     unsigned bit = 1u << ((unsigned) opcode & 31);
@@ -34,7 +34,7 @@ static int check(const struct soft_rc *rc, const struct ibv_send_wr *wr, uint64_
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
         return wr->send_flags & IBV_SEND_INLINE || total != 8 ? EINVAL : 0;
     default:
-        return refuse_opcode(wr->opcode);
+        return soft_rc_refuse_opcode(wr->opcode);
     }
 }
 
@@ -99,7 +99,9 @@ int soft_rc_post_send(struct soft_qp *qp, struct ibv_send_wr *wr, struct ibv_sen
             append(rc, wr, (uint32_t) length);
         }
         soft_rc_pump(rc);
-    } else if (state == IBV_QPS_ERR) {
+        if (unlikely(status) && rc->unreliable) /* it has no room in a queue */
+            status = soft_uc_post_send(rc, &wr);
+    } else if (state == IBV_QPS_ERR || state == IBV_QPS_SQE) {
         flush(qp, wr);
     } else {
         status = EINVAL;

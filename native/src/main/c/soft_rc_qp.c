@@ -16,10 +16,11 @@ int soft_rc_create(struct soft_qp *qp)
     if (!rc)
         return ENOMEM;
     uint32_t slots = 1;
-    while (slots < qp->cap.max_send_wr)
+    while (slots < qp->cap.max_send_wr && qp->base.qp_type != IBV_QPT_UC)
         slots *= 2;
     rc->qp = qp;
-    rc->size = qp->cap.max_send_wr;
+    rc->unreliable = qp->base.qp_type == IBV_QPT_UC;
+    rc->size = rc->unreliable ? 0 : qp->cap.max_send_wr;
     rc->mask = slots - 1;
     rc->max_sge = qp->cap.max_send_sge ? qp->cap.max_send_sge : 1;
     rc->max_inline = qp->cap.max_inline_data;
@@ -97,7 +98,7 @@ void soft_rc_reset(struct soft_qp *qp)
     rc->head = rc->tail = rc->cursor = 0;
     rc->reading = 0;
     rc->receiver_ready_at = 0;
-    rc->has_refused = rc->probing = rc->established = rc->has_receive = rc->ack_due = rc->nak_due = false;
+    rc->has_refused = rc->probing = rc->established = rc->has_receive = rc->in_message = rc->ack_due = rc->nak_due = false;
     memset(&rc->atomics, 0, sizeof rc->atomics);
     soft_unlock(&rc->lock);
 }

@@ -23,7 +23,9 @@ static void dispatch(struct soft_rc *rc, const struct arrival *arrival, uint32_t
         return; /* an earlier packet of the batch has ended the connection */
     if (tagged && unlikely(!soft_tag_is_right_packet(rc->qp, header, &arrival->tag, arrival->payload, length)))
         return;
-    if (header->opcode <= SOFT_RC_FETCH_ADD)
+    if (rc->unreliable)
+        soft_uc_arrived(rc, header, arrival->payload, length);
+    else if (header->opcode <= SOFT_RC_FETCH_ADD)
         soft_rc_requested(rc, header, arrival->payload, length);
     else
         soft_rc_answered(rc, header, arrival->payload, length);

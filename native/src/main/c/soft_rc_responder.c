@@ -43,7 +43,7 @@ static void refuse_quietly(struct soft_rc *rc, enum soft_rc_nak code)
     refuse(rc, code);
 }
 
-static bool take_receive(struct soft_rc *rc)
+bool soft_rc_draw_receive(struct soft_rc *rc)
 {
     struct soft_rq *rq = rc->qp->rq;
     if (rc->has_receive)
@@ -59,14 +59,19 @@ static bool take_receive(struct soft_rc *rc)
             soft_check_limit(rc->qp->srq);
     }
     soft_unlock(&rq->lock);
-    if (!rc->has_receive) {
-        soft_rc_acknowledge(rc); /* of what came before it */
-        answer(rc, SOFT_RC_NAK, rc->expected, SOFT_RC_RNR | (rc->qp->attr.min_rnr_timer & 31u));
-    }
     return rc->has_receive;
 }
 
-static void complete_receive(struct soft_rc *rc, const struct soft_rc_wire *header, enum ibv_wc_status status, enum ibv_wc_opcode opcode, uint32_t length)
+static bool take_receive(struct soft_rc *rc)
+{
+    if (soft_rc_draw_receive(rc))
+        return true;
+    soft_rc_acknowledge(rc); /* of what came before it */
+    answer(rc, SOFT_RC_NAK, rc->expected, SOFT_RC_RNR | (rc->qp->attr.min_rnr_timer & 31u));
+    return false;
+}
+
+void soft_rc_complete_receive(struct soft_rc *rc, const struct soft_rc_wire *header, enum ibv_wc_status status, enum ibv_wc_opcode opcode, uint32_t length)
 {
     struct ibv_wc wc = {.wr_id = rc->receive.wr_id, .status = status, .opcode = opcode, .byte_len = length, .qp_num = rc->qp->number,
                         .src_qp = rc->peer, .slid = rc->peer_lid, .sl = rc->qp->attr.ah_attr.sl};
@@ -92,14 +97,14 @@ static void take_send(struct soft_rc *rc, const struct soft_rc_wire *header, con
         return;
     enum ibv_wc_status status = soft_rc_scatter(rc, rc->receive_sge, rc->receive.num_sge, rc->received, payload, length);
     if (unlikely(status)) {
-        complete_receive(rc, header, status, IBV_WC_RECV, 0);
+        soft_rc_complete_receive(rc, header, status, IBV_WC_RECV, 0);
         refuse(rc, status == IBV_WC_LOC_LEN_ERR ? SOFT_RC_NAK_INVALID : SOFT_RC_NAK_OPERATION);
         return;
     }
     rc->received += length;
     taken(rc);
     if (header->flags & SOFT_RC_LAST)
-        complete_receive(rc, header, IBV_WC_SUCCESS, IBV_WC_RECV, (uint32_t) rc->received);
+        soft_rc_complete_receive(rc, header, IBV_WC_SUCCESS, IBV_WC_RECV, (uint32_t) rc->received);
 }
 
 /* Into memory whose program is not told of it: what tells it is outside, so that ThreadSanitizer cannot see an order. */
@@ -111,7 +116,7 @@ static inline void AnnotateIgnoreWritesBegin(const char *file, int line) {}
 static inline void AnnotateIgnoreWritesEnd(const char *file, int line) {}
 #endif
 
-static void write_remotely(char *to, const char *from, uint32_t length)
+void soft_rc_write_memory(char *to, const char *from, uint32_t length)
 {
     AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
     memcpy(to, from, length);
@@ -136,10 +141,10 @@ static void take_write(struct soft_rc *rc, const struct soft_rc_wire *header, co
     if ((header->flags & SOFT_RC_IMMEDIATE) && !take_receive(rc))
         return;
     if (length)
-        write_remotely(memory, payload, length);
+        soft_rc_write_memory(memory, payload, length);
     taken(rc);
     if (header->flags & SOFT_RC_IMMEDIATE)
-        complete_receive(rc, header, IBV_WC_SUCCESS, IBV_WC_RECV_RDMA_WITH_IMM, total);
+        soft_rc_complete_receive(rc, header, IBV_WC_SUCCESS, IBV_WC_RECV_RDMA_WITH_IMM, total);
 }
 
 /* Sends the answers of a read; again, and from anywhere in it, when they were lost. */
@@ -209,6 +214,16 @@ static void take_atomic(struct soft_rc *rc, const struct soft_rc_wire *header, c
     answer_atomic(rc, rc->expected++, found);
 }
 
+/* ibv_get_async_event(3): the first packet of a QP that is only ready to receive. */
+void soft_rc_establish(struct soft_rc *rc)
+{
+    if (likely(rc->established))
+        return;
+    rc->established = true;
+    if (soft_rc_state(rc) == IBV_QPS_RTR)
+        soft_rc_event(rc, IBV_EVENT_COMM_EST);
+}
+
 /* A packet that was taken before: its answer was lost. Reads are done again, atomics are answered from memory. */
 static void take_again(struct soft_rc *rc, const struct soft_rc_wire *header, uint64_t psn)
 {
@@ -242,11 +257,7 @@ void soft_rc_requested(struct soft_rc *rc, const struct soft_rc_wire *header, co
             take_again(rc, header, psn);
         return;
     }
-    if (unlikely(!rc->established)) { /* ibv_get_async_event(3): the first packet of a QP that is only ready to receive */
-        rc->established = true;
-        if (soft_rc_state(rc) == IBV_QPS_RTR)
-            soft_rc_event(rc, IBV_EVENT_COMM_EST);
-    }
+    soft_rc_establish(rc);
     switch (header->opcode) {
     case SOFT_RC_SEND: take_send(rc, header, payload, length); break;
     case SOFT_RC_WRITE: take_write(rc, header, payload, length); break;

@@ -37,7 +37,7 @@ static struct end make(struct pair_options o, int with_srq)
     if (with_srq)
         CHECK(end.srq = ibv_create_srq(end.pd, &srq));
     struct ibv_qp_init_attr init = {
-        .send_cq = end.send_cq, .recv_cq = end.recv_cq, .srq = end.srq, .qp_type = IBV_QPT_RC, .sq_sig_all = o.signal_all,
+        .send_cq = end.send_cq, .recv_cq = end.recv_cq, .srq = end.srq, .qp_type = o.unreliable ? IBV_QPT_UC : IBV_QPT_RC, .sq_sig_all = o.signal_all,
         .cap = {(uint32_t) or_else(o.send_wr, 128), (uint32_t) or_else(o.recv_wr, 128), 4, 4, (uint32_t) or_else(o.inline_data, 64)},
     };
     CHECK(end.qp = ibv_create_qp(end.pd, &init));
@@ -69,8 +69,25 @@ int to_rts_rc(struct ibv_qp *qp, struct pair_options o, uint32_t psn)
     return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
+int to_rtr_uc(struct ibv_qp *qp, uint32_t peer, uint16_t lid, struct pair_options o, uint32_t psn)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR, .path_mtu = o.mtu ? o.mtu : IBV_MTU_1024, .dest_qp_num = peer, .rq_psn = psn,
+                               .ah_attr = {.dlid = lid, .port_num = 1}};
+    return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN);
+}
+
+int to_rts_uc(struct ibv_qp *qp, uint32_t psn)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS, .sq_psn = psn};
+    return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
+}
+
 int connect_qp(struct ibv_qp *qp, struct ibv_qp *peer, uint16_t lid, struct pair_options o, uint32_t send_psn, uint32_t receive_psn)
 {
+    if (o.unreliable) {
+        int refused = to_rtr_uc(qp, peer->qp_num, lid, o, receive_psn);
+        return refused ? refused : to_rts_uc(qp, send_psn);
+    }
     int error = to_rtr_rc(qp, peer->qp_num, lid, o, receive_psn);
     return error ? error : to_rts_rc(qp, o, send_psn);
 }

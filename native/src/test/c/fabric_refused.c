@@ -108,9 +108,9 @@ static int windows_qp(void)
     attr.send_ops_flags = IBV_QP_EX_WITH_BIND_MW;
     return failed(ibv_create_qp_ex(a.context, &attr));
 }
-static int unreliable_qp(void)
+static int raw_qp(void)
 {
-    struct ibv_qp_init_attr attr = {.send_cq = a.send_cq, .recv_cq = a.recv_cq, .qp_type = IBV_QPT_UC, .cap = {16, 16, 2, 2, 0}};
+    struct ibv_qp_init_attr attr = {.send_cq = a.send_cq, .recv_cq = a.recv_cq, .qp_type = IBV_QPT_RAW_PACKET, .cap = {16, 16, 2, 2, 0}};
     return failed(ibv_create_qp(a.pd, &attr));
 }
 static int drained(void)
@@ -140,7 +140,7 @@ static const struct {
     {"ibv_create_cq_ex with IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN is not", ignore_overrun}, {"ibv_create_qp_ex for XRC is not", xrc_qp},
     {"ibv_create_qp_ex with receive-side scaling is not", scaling_qp}, {"ibv_create_qp_ex with segmentation offload is not", offload_qp},
     {"ibv_create_qp_ex with create_flags is not", flagged_qp}, {"ibv_create_qp_ex with these send operations is not", windows_qp},
-    {"ibv_create_qp is not supported for queue pairs of type", unreliable_qp},
+    {"ibv_create_qp is not supported for queue pairs of type", raw_qp},
     {"ibv_modify_qp is not supported for the send queue drained state", drained},
 };
 

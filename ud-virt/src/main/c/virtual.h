@@ -337,6 +337,10 @@ int virtual_attach_mcast(struct ibv_qp *, const union ibv_gid *, uint16_t lid);
 int virtual_detach_mcast(struct ibv_qp *, const union ibv_gid *, uint16_t lid);
 int virtual_attach_again(struct v_qp *qp); /* in a new life; 0, or -1 with errno */
 
+/* virtual_rebuild.c: to the state SQE leads only a send that fails: one with a key that no memory has. Its completion is for nobody;
+ * `work`: its record, of which its own address is the wr_id. `ah`: of a datagram. 0, or -1 with errno. */
+int virtual_break_sends(struct v_qp *qp, struct work *work, struct ibv_ah *ah);
+
 /* virtual_number.c */
 _Static_assert(MAX_PORTS == NUMBER_PORT_MASK + 1, "a port fits beside a number");
 int virtual_set_number(struct v_context *context, uint32_t real, uint32_t virtual); /* 0 or -1 */

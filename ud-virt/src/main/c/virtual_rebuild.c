@@ -85,25 +85,21 @@ static int modify(struct v_qp *qp, enum ibv_qp_state state, int mask)
     return errno ? -1 : 0;
 }
 
-/* To the state SQE leads only a send that fails: one with a key that no memory has. Its completion is for nobody. */
-static int break_sends(struct v_qp *qp)
+int virtual_break_sends(struct v_qp *qp, struct work *work, struct ibv_ah *ah)
 {
     enum { NO_KEY = 0xfffffe00, TRIES = 1000 };
     struct v_cq *cq = (struct v_cq *)qp->qp.send_cq;
-    struct ibv_ah_attr self = {0};
-    struct ibv_sge sge = {.addr = (uintptr_t)&self, .length = 1, .lkey = NO_KEY};
-    struct work work = {.state = WORK_SEND, .number = NUMBER_OTHER, .wr_id = (uintptr_t)&work}; /* in no ring: see virtual_poll.c */
-    struct ibv_send_wr wr = {.wr_id = (uintptr_t)&work, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
+    struct ibv_sge sge = {.addr = (uintptr_t)work, .length = 1, .lkey = NO_KEY};
+    struct ibv_send_wr wr = {.wr_id = (uintptr_t)work, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
     struct timespec pause = {0, 1000000};
     struct ibv_wc wc;
-    virtual_aim(&self, qp->port, qp->port->now.lid, &qp->port->now.gid);
-    wr.wr.ud.ah = virtual_real_ah((struct v_pd *)qp->qp.pd, &self);
-    errno = wr.wr.ud.ah ? lower_device->post_send(qp->real, &wr, &bad) : ENOMEM;
+    wr.wr.ud.ah = ah;
+    errno = lower_device->post_send(qp->real, &wr, &bad);
     if (errno)
         return -1;
     for (int i = 0; i < TRIES; i++) {
         int got = virtual_poll_real(cq, 1, &wc);
-        if (got > 0 && wc.wr_id == (uintptr_t)&work)
+        if (got > 0 && wc.wr_id == (uintptr_t)work)
             return 0;
         if (got > 0 && virtual_stash(cq, &wc, 1))
             return -1;
@@ -112,6 +108,15 @@ static int break_sends(struct v_qp *qp)
     }
     errno = ETIMEDOUT;
     return -1;
+}
+
+static int break_sends(struct v_qp *qp)
+{
+    struct ibv_ah_attr self = {0};
+    struct work work = {.state = WORK_SEND, .number = NUMBER_OTHER, .wr_id = (uintptr_t)&work}; /* in no ring: see virtual_poll.c */
+    virtual_aim(&self, qp->port, qp->port->now.lid, &qp->port->now.gid);
+    struct ibv_ah *ah = virtual_real_ah((struct v_pd *)qp->qp.pd, &self);
+    return ah ? virtual_break_sends(qp, &work, ah) : -1;
 }
 
 static int rebuild_state(struct v_qp *qp)
