@@ -22,7 +22,7 @@ static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
 
 static const unsigned access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
-static void open_end(int with_srq)
+static void open_end(int with_srq, int unreliable)
 {
     own = (struct end){.size = (size_t)SLOT * SLOTS, .context = open_soft()};
     own.pd = ibv_alloc_pd(own.context);
@@ -37,7 +37,8 @@ static void open_end(int with_srq)
     struct ibv_srq_init_attr srq = {.attr = {.max_wr = 32, .max_sge = 1}};
     if (with_srq)
         CHECK(own.srq = ibv_create_srq(own.pd, &srq));
-    struct ibv_qp_init_attr init = {.send_cq = own.send_cq, .recv_cq = own.recv_cq, .srq = own.srq, .qp_type = IBV_QPT_RC, .cap = {32, 32, 2, 2, 64}};
+    struct ibv_qp_init_attr init = {.send_cq = own.send_cq, .recv_cq = own.recv_cq, .srq = own.srq, .qp_type = unreliable ? IBV_QPT_UC : IBV_QPT_RC,
+                                       .cap = {32, 32, 2, 2, 64}};
     CHECK(own.qp = ibv_create_qp(own.pd, &init));
     EQUAL(0, to_init_rc(own.qp, access_flags));
 }
@@ -57,8 +58,9 @@ static void connect_to(uint16_t lid, uint32_t qpn, uint32_t rkey, uint64_t memor
     struct pair_options options = {.mtu = IBV_MTU_1024, .min_rnr_timer = 1, .timeout = timeout};
     peer_mr = (struct ibv_mr){.rkey = rkey};
     peer = (struct end){.memory = (char *)(uintptr_t)memory, .mr = &peer_mr};
-    EQUAL(0, to_rtr_rc(own.qp, qpn, lid, options, 7));
-    EQUAL(0, to_rts_rc(own.qp, options, 7));
+    int unreliable = own.qp->qp_type == IBV_QPT_UC;
+    EQUAL(0, unreliable ? to_rtr_uc(own.qp, qpn, lid, options, 7) : to_rtr_rc(own.qp, qpn, lid, options, 7));
+    EQUAL(0, unreliable ? to_rts_uc(own.qp, 7) : to_rts_rc(own.qp, options, 7));
     SAY("connected\n");
 }
 
@@ -178,7 +180,7 @@ static void obey(char *line)
     enum ibv_wr_opcode opcode;
     pthread_t thread;
     if (!strncmp(line, "open", 4)) {
-        open_end(strstr(line, "srq") != NULL);
+        open_end(strstr(line, "srq") != NULL, strstr(line, "uc") != NULL);
         address();
     } else if (!strncmp(line, "address", 7)) {
         address();
@@ -202,6 +204,13 @@ static void obey(char *line)
         SAY("begun\n");
         pthread_create(&thread, NULL, obey_alone, strdup(line + 6));
         pthread_detach(thread);
+    } else if (!strncmp(line, "break", 5)) { /* a send whose key no memory has */
+        struct ibv_sge sge = {.addr = (uintptr_t)own.memory, .length = 1, .lkey = own.mr->lkey ^ 0x500};
+        struct ibv_send_wr wr = {.wr_id = 99, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
+        SAY("posted %d\n", ibv_post_send(own.qp, &wr, &bad));
+    } else if (!strncmp(line, "mend", 4)) {
+        struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS};
+        SAY("mended %d\n", ibv_modify_qp(own.qp, &attr, IBV_QP_STATE));
     } else if (!strncmp(line, "region", 6)) {
         add_region();
     } else if (sscanf(line, "drop %u", &a) == 1) {
