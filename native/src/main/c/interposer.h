@@ -24,5 +24,7 @@ int interposer_refuse(const char *name, const char *advice);
 #define MAKE(operation, ...) \
     (top_device()->operation ? top_device()->operation(__VA_ARGS__) : (REFUSE("ibv_" #operation), NULL))
 
+/* Gives a context the device's memory windows (interposer_windows.c). */
+void interposer_fill_windows(struct ibv_context *context);
 /* Gives the extended operations that nothing here offers a named refusal. */
 void interposer_refuse_extended(struct ibv_context *context);

@@ -19,8 +19,6 @@ static int refuse_access(unsigned access)
         return 0;
     if (access & IBV_ACCESS_ON_DEMAND)
         return interposer_refuse("ibv_reg_mr with IBV_ACCESS_ON_DEMAND", "on-demand paging is not checkpointed; register the memory as usual");
-    if (access & IBV_ACCESS_MW_BIND)
-        return interposer_refuse("ibv_reg_mr with IBV_ACCESS_MW_BIND", "memory windows are not checkpointed");
     return 0;
 }
 

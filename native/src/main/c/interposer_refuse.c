@@ -68,7 +68,7 @@ static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *att
 
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
-    interposer_refuse("ibv_alloc_mw", "memory windows are not checkpointed");
+    interposer_refuse("ibv_alloc_mw", "the device has no memory windows");
     return NULL;
 }
 

@@ -12,6 +12,7 @@
 #include "soft_srq.h"
 #include "soft_tag.h"
 #include "soft_trouble.h"
+#include "soft_window.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,6 +175,7 @@ int soft_destroy_qp(struct ibv_qp *base)
     detach(qp);
     if (qp->srq)
         soft_srq_detach(qp->srq, qp);
+    soft_window_unbind_all(qp);
     soft_fault_release(qp);
     soft_remove(context, &qp->object);
     soft_socket_close(qp);

@@ -21,7 +21,7 @@ enum {
 struct soft_rc_wqe {
     uint64_t wr_id;
     uint64_t first, end; /* its packets' numbers */
-    uint64_t remote_address, compare_add, swap;
+    uint64_t remote_address, compare_add, swap; /* of a binding: where, how long, and the region; its first element names window and rights */
     uint32_t length, rkey;
     __be32 immediate;
     uint8_t opcode; /* enum ibv_wr_opcode */
@@ -115,6 +115,12 @@ static inline bool soft_rc_listens(const struct soft_rc *rc)
 static inline bool soft_rc_is_read(const struct soft_rc_wqe *wqe)
 {
     return wqe->opcode == IBV_WR_RDMA_READ || wqe->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wqe->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* What is done here, without the peer. */
+static inline bool soft_rc_is_local(enum ibv_wr_opcode opcode)
+{
+    return opcode == IBV_WR_BIND_MW || opcode == IBV_WR_LOCAL_INV;
 }
 
 /* The 64-bit number nearest to `near` whose low 24 bits are these. */

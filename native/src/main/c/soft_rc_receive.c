@@ -25,7 +25,7 @@ static void dispatch(struct soft_rc *rc, const struct arrival *arrival, uint32_t
         return;
     if (rc->unreliable)
         soft_uc_arrived(rc, header, arrival->payload, length);
-    else if (header->opcode <= SOFT_RC_FETCH_ADD)
+    else if (header->opcode <= SOFT_RC_SEND_INVALIDATE)
         soft_rc_requested(rc, header, arrival->payload, length);
     else
         soft_rc_answered(rc, header, arrival->payload, length);

@@ -5,6 +5,7 @@
 #include "soft_rc.h"
 #include "soft_receive_path.h"
 #include "soft_rq.h"
+#include "soft_window.h"
 #include <string.h>
 
 static void answer(struct soft_rc *rc, enum soft_rc_opcode opcode, uint64_t psn, uint32_t code)
@@ -78,6 +79,9 @@ void soft_rc_complete_receive(struct soft_rc *rc, const struct soft_rc_wire *hea
     if (header->flags & SOFT_RC_IMMEDIATE) {
         wc.wc_flags = IBV_WC_WITH_IMM;
         wc.imm_data = header->immediate;
+    } else if (header->opcode == SOFT_RC_SEND_INVALIDATE && status == IBV_WC_SUCCESS) {
+        wc.wc_flags = IBV_WC_WITH_INV;
+        wc.invalidated_rkey = header->immediate;
     }
     rc->has_receive = false;
     soft_cq_push(rc->qp->recv_cq, &wc, header->flags & SOFT_RC_SOLICITED);
@@ -99,6 +103,10 @@ static void take_send(struct soft_rc *rc, const struct soft_rc_wire *header, con
     if (unlikely(status)) {
         soft_rc_complete_receive(rc, header, status, IBV_WC_RECV, 0);
         refuse(rc, status == IBV_WC_LOC_LEN_ERR ? SOFT_RC_NAK_INVALID : SOFT_RC_NAK_OPERATION);
+        return;
+    }
+    if (header->opcode == SOFT_RC_SEND_INVALIDATE && header->flags & SOFT_RC_LAST && !soft_window_invalidate(rc->qp, header->immediate)) {
+        refuse_quietly(rc, SOFT_RC_NAK_ACCESS);
         return;
     }
     rc->received += length;
@@ -259,7 +267,8 @@ void soft_rc_requested(struct soft_rc *rc, const struct soft_rc_wire *header, co
     }
     soft_rc_establish(rc);
     switch (header->opcode) {
-    case SOFT_RC_SEND: take_send(rc, header, payload, length); break;
+    case SOFT_RC_SEND:
+    case SOFT_RC_SEND_INVALIDATE: take_send(rc, header, payload, length); break;
     case SOFT_RC_WRITE: take_write(rc, header, payload, length); break;
     case SOFT_RC_READ: answer_read(rc, header, psn); break;
     default: take_atomic(rc, header, payload, length);

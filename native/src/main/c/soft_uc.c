@@ -6,6 +6,7 @@
 #include "soft_qp.h"
 #include "soft_rc.h"
 #include "soft_rq.h"
+#include "soft_window.h"
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
@@ -17,13 +18,22 @@ enum {
 
 static const uint8_t wire_opcodes[] = {
     [IBV_WR_RDMA_WRITE] = SOFT_RC_WRITE, [IBV_WR_RDMA_WRITE_WITH_IMM] = SOFT_RC_WRITE, [IBV_WR_SEND] = SOFT_RC_SEND,
-    [IBV_WR_SEND_WITH_IMM] = SOFT_RC_SEND,
+    [IBV_WR_SEND_WITH_IMM] = SOFT_RC_SEND, [IBV_WR_SEND_WITH_INV] = SOFT_RC_SEND_INVALIDATE,
+};
+
+static const uint8_t completion_opcodes[] = {
+    [IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE, [IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE, [IBV_WR_SEND] = IBV_WC_SEND,
+    [IBV_WR_SEND_WITH_IMM] = IBV_WC_SEND, [IBV_WR_SEND_WITH_INV] = IBV_WC_SEND, [IBV_WR_BIND_MW] = IBV_WC_BIND_MW,
+    [IBV_WR_LOCAL_INV] = IBV_WC_LOCAL_INV,
 };
 
 /* 0, or what post_send refuses it with. */
 static int check(const struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t *length)
 {
     uint64_t total = 0;
+    *length = 0;
+    if (soft_rc_is_local(wr->opcode))
+        return soft_window_check(wr);
     if (wr->num_sge < 0 || (uint32_t) wr->num_sge > rc->max_sge)
         return EINVAL;
     for (int i = 0; i < wr->num_sge; i++)
@@ -36,6 +46,7 @@ static int check(const struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_
     case IBV_WR_SEND_WITH_IMM:
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
+    case IBV_WR_SEND_WITH_INV:
         return 0;
     case IBV_WR_RDMA_READ:
     case IBV_WR_ATOMIC_CMP_AND_SWP:
@@ -118,11 +129,19 @@ static enum ibv_wc_status send_message(struct soft_rc *rc, const struct ibv_send
 
 static void complete(struct soft_rc *rc, const struct ibv_send_wr *wr, enum ibv_wc_status status, uint32_t length)
 {
-    bool write = wr->opcode == IBV_WR_RDMA_WRITE || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-    struct ibv_wc wc = {.wr_id = wr->wr_id, .status = status, .opcode = write ? IBV_WC_RDMA_WRITE : IBV_WC_SEND,
+    struct ibv_wc wc = {.wr_id = wr->wr_id, .status = status, .opcode = completion_opcodes[wr->opcode],
                         .qp_num = rc->qp->number, .byte_len = length};
     if (status || rc->qp->signal_all || (wr->send_flags & IBV_SEND_SIGNALED)) /* a failure is reported in any case */
         soft_cq_push(rc->qp->send_cq, &wc, false);
+}
+
+static enum ibv_wc_status perform(struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t length)
+{
+    if (wr->opcode == IBV_WR_BIND_MW)
+        return soft_window_bind(rc->qp, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
+    if (wr->opcode == IBV_WR_LOCAL_INV)
+        return soft_window_invalidate(rc->qp, wr->invalidate_rkey) ? IBV_WC_SUCCESS : IBV_WC_MW_BIND_ERR;
+    return send_message(rc, wr, length);
 }
 
 int soft_uc_post_send(struct soft_rc *rc, struct ibv_send_wr **at)
@@ -136,7 +155,7 @@ int soft_uc_post_send(struct soft_rc *rc, struct ibv_send_wr **at)
         int refused = check(rc, *at, &length);
         if (refused)
             return refused;
-        enum ibv_wc_status status = send_message(rc, *at, length);
+        enum ibv_wc_status status = perform(rc, *at, length);
         if (status)
             soft_qp_send_failed(rc->qp);
         complete(rc, *at, status, length);
@@ -157,6 +176,8 @@ static bool take_send(struct soft_rc *rc, const struct soft_rc_wire *header, con
         soft_rc_fail_locked(rc);
         return false;
     }
+    if (header->opcode == SOFT_RC_SEND_INVALIDATE && header->flags & SOFT_RC_LAST && !soft_window_invalidate(rc->qp, header->immediate))
+        return false;
     rc->received += length;
     if (header->flags & SOFT_RC_LAST)
         soft_rc_complete_receive(rc, header, IBV_WC_SUCCESS, IBV_WC_RECV, (uint32_t) rc->received);
@@ -195,7 +216,7 @@ void soft_uc_arrived(struct soft_rc *rc, const struct soft_rc_wire *header, cons
         rc->received = 0;
     if (!rc->in_message)
         return;
-    bool goes_on = header->opcode == SOFT_RC_SEND ? take_send(rc, header, payload, length)
-                                                  : header->opcode == SOFT_RC_WRITE && take_write(rc, header, payload, length);
+    bool send = header->opcode == SOFT_RC_SEND || header->opcode == SOFT_RC_SEND_INVALIDATE;
+    bool goes_on = send ? take_send(rc, header, payload, length) : header->opcode == SOFT_RC_WRITE && take_write(rc, header, payload, length);
     rc->in_message = goes_on && !(header->flags & SOFT_RC_LAST);
 }

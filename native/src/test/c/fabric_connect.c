@@ -17,7 +17,7 @@ static int or_else(int value, int other)
 
 static unsigned access_of(struct pair_options o)
 {
-    return o.access ? o.access : IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+    return o.access ? o.access : IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
 }
 
 static struct end make(struct pair_options o, int with_srq)
@@ -46,7 +46,7 @@ static struct end make(struct pair_options o, int with_srq)
 
 int to_init_rc(struct ibv_qp *qp, unsigned access)
 {
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = access & ~(unsigned) IBV_ACCESS_LOCAL_WRITE};
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = access & ~(unsigned) (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND)};
     return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 

@@ -18,8 +18,6 @@ static int srq_ex(void)
 }
 static int srq_num(void) { return ibv_get_srq_num(&(struct ibv_srq){.context = a.context}, &(uint32_t){0}); }
 static int open_qp(void) { return failed(ibv_open_qp(a.context, &(struct ibv_qp_open_attr){.comp_mask = 0})); }
-static int window(void) { return failed(ibv_alloc_mw(a.pd, IBV_MW_TYPE_1)); }
-static int window_access(void) { return failed(ibv_reg_mr(a.pd, a.memory, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND)); }
 static int on_demand(void) { return failed(ibv_reg_mr(a.pd, a.memory, 4096, IBV_ACCESS_ON_DEMAND)); }
 static int on_demand_iova(void) { return failed(ibv_reg_mr_iova(a.pd, a.memory, 4096, 0, IBV_ACCESS_ON_DEMAND)); }
 static int advise(void) { return ibv_advise_mr(a.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &(struct ibv_sge){0}, 1); }
@@ -104,7 +102,7 @@ static int flagged_qp(void)
 }
 static int windows_qp(void)
 {
-    struct ibv_qp_init_attr_ex attr = qp_attr(IBV_QP_INIT_ATTR_SEND_OPS_FLAGS);
+    struct ibv_qp_init_attr_ex attr = qp_attr(IBV_QP_INIT_ATTR_SEND_OPS_FLAGS); /* of datagrams */
     attr.send_ops_flags = IBV_QP_EX_WITH_BIND_MW;
     return failed(ibv_create_qp_ex(a.context, &attr));
 }
@@ -126,7 +124,6 @@ static const struct {
     int (*call)(void);
 } table[] = {
     {"ibv_open_xrcd is not", xrcd}, {"ibv_create_srq_ex is not", srq_ex}, {"ibv_get_srq_num is not", srq_num}, {"ibv_open_qp is not", open_qp},
-    {"ibv_alloc_mw is not", window}, {"ibv_reg_mr with IBV_ACCESS_MW_BIND is not", window_access},
     {"ibv_reg_mr with IBV_ACCESS_ON_DEMAND is not", on_demand}, {"ibv_reg_mr with IBV_ACCESS_ON_DEMAND is not", on_demand_iova},
     {"ibv_advise_mr is not", advise}, {"ibv_reg_dmabuf_mr is not", dmabuf}, {"ibv_rereg_mr is not", rereg}, {"ibv_alloc_null_mr is not", null_mr},
     {"ibv_alloc_dm is not", device_memory}, {"ibv_alloc_td is not", thread_domain}, {"ibv_alloc_parent_domain is not", parent_domain},
