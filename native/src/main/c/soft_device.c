@@ -227,7 +227,6 @@ const struct verbs_device soft_device = {
     .dereg_mr = soft_dereg_mr,
     .alloc_mw = soft_alloc_mw,
     .dealloc_mw = soft_dealloc_mw,
-    .bind_mw = soft_bind_mw,
     .create_comp_channel = soft_create_comp_channel,
     .destroy_comp_channel = soft_destroy_comp_channel,
     .create_cq = soft_create_cq,

@@ -79,16 +79,6 @@ int soft_dealloc_mw(struct ibv_mw *base)
     return 0;
 }
 
-int soft_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
-{
-    struct ibv_send_wr wr = {.wr_id = bind->wr_id, .opcode = IBV_WR_BIND_MW, .send_flags = bind->send_flags,
-                             .bind_mw = {.mw = mw, .rkey = ibv_inc_rkey(mw->rkey), .bind_info = bind->bind_info}}, *bad;
-    int error = qp->context->ops.post_send(qp, &wr, &bad);
-    if (!error)
-        mw->rkey = wr.bind_mw.rkey;
-    return error;
-}
-
 int soft_window_check(const struct ibv_send_wr *wr)
 {
     if (wr->opcode == IBV_WR_LOCAL_INV)

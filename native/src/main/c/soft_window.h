@@ -14,8 +14,6 @@ struct soft_mw {
 
 struct ibv_mw *soft_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int soft_dealloc_mw(struct ibv_mw *mw);
-/* Type 1, in terms of a context's own post_send. */
-int soft_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 
 /* A request of a send queue that is done here, without the peer: 0, or what post_send refuses it with. */
 int soft_window_check(const struct ibv_send_wr *wr);

@@ -54,7 +54,7 @@ struct verbs_device {
     int (*dealloc_pd)(struct ibv_pd *);
     struct ibv_mr *(*reg_mr)(struct ibv_pd *, void *addr, size_t length, uint64_t iova, unsigned access);
     int (*dereg_mr)(struct ibv_mr *);
-    /* As in a context's ops: libibverbs' inline functions call them there. */
+    /* As in a context's ops: libibverbs' inline functions call them there. bind_mw (type 1) is optional: else by IBV_WR_BIND_MW. */
     struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type type);
     int (*dealloc_mw)(struct ibv_mw *);
     int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *);

@@ -4,6 +4,7 @@
 #include "rc.h"
 #include "rc_checkpoint.h"
 #include "virtual_lending.h"
+#include "virtual_window.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,11 @@ int rc_connect_all(char *error, size_t size)
                          qp->rc->attributes.dest_qp_num, qp->rc->attributes.ah_attr.dlid, strerror(errno));
                 return -1;
             }
+        const struct v_mw *mw = virtual_lending() ? NULL : rc_bind_windows(context);
+        if (mw) {
+            snprintf(error, size, "memory window 0x%x: bind it again: %s", mw->binding.rkey, strerror(errno));
+            return -1;
+        }
     }
     return 0;
 }

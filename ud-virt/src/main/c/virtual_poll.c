@@ -3,6 +3,7 @@
 #include "virtual_lending.h"
 #include "virtual_paths.h"
 #include "virtual_source.h"
+#include "virtual_window.h"
 #include <string.h>
 
 int virtual_poll_stash(struct v_cq *cq, int count, struct ibv_wc *wc)
@@ -136,8 +137,11 @@ static int name_all(struct v_context *context, struct ibv_wc *wc, int count)
 static int poll_real(struct v_cq *cq, int count, struct ibv_wc *wc)
 {
     int got, left = 0;
-    while (!left && (got = cq->real->context->ops.poll_cq(cq->real, count, wc)) > 0)
+    while (!left && (got = cq->real->context->ops.poll_cq(cq->real, count, wc)) > 0) {
+        for (int i = 0; i < got && context_of(cq->cq.context)->has_windows; i++)
+            virtual_note_window(context_of(cq->cq.context), &wc[i]);
         left = name_all(context_of(cq->cq.context), wc, got);
+    }
     if (LIKELY(left))
         return left;
     return UNLIKELY(cq->failed) ? -1 : got; /* this life's device may not know of an overflow in an earlier one */
@@ -220,6 +224,13 @@ int virtual_poll_plain(struct v_cq *cq, int count, struct ibv_wc *wc)
 int virtual_poll_translated(struct v_cq *cq, int count, struct ibv_wc *wc)
 {
     return poll_usual(cq, count, wc, 1);
+}
+
+int virtual_poll_noted(struct v_cq *cq, int count, struct ibv_wc *wc)
+{
+    int got = poll_real(cq, count, wc);
+    gate_leave();
+    return got;
 }
 
 /* Another thread may have polled a completion of a queue that is gone since, and read its record. Should it stay inside its verb

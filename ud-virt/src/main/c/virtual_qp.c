@@ -5,6 +5,7 @@
 #include "rc.h"
 #include "virtual_lending.h"
 #include "virtual_paths.h"
+#include "virtual_window.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,6 +311,7 @@ int virtual_destroy_qp(struct ibv_qp *virtual)
         forget_requests(qp);
         pthread_mutex_lock(&virtual_mutex);
         list_remove(&qp->link);
+        virtual_forget_windows_of(context_of(virtual->context), NULL, qp);
         pthread_mutex_unlock(&virtual_mutex);
         pd_used(virtual->pd, -1);
     }
