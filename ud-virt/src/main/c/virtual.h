@@ -268,7 +268,7 @@ struct ibv_mr *virtual_reg_mr(struct ibv_pd *, void *addr, size_t length, uint64
 int virtual_dereg_mr(struct ibv_mr *);
 int virtual_tell_key(const struct v_mr *mr); /* 0 or an errno */
 void virtual_set_real_key(struct v_mr *mr);
-/* A window's numbers: the device's if no region or window has any of these 256; then no region is given one. */
+/* A window's numbers: 256 of those that are given, so that peers on other hosts ask for one that they do not know. */
 struct v_mw;
 uint32_t virtual_give_block(struct v_mw *mw);
 void virtual_take_block_back(struct v_mw *mw);

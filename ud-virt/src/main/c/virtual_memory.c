@@ -194,7 +194,7 @@ static uint32_t next_block(void)
 uint32_t virtual_give_block(struct v_mw *mw)
 {
     begin_change();
-    uint32_t first = mw->real->rkey & ~0xffu;
+    uint32_t first = rc_keys_are_alone() ? mw->real->rkey & ~0xffu : next_block();
     while (!is_free_block(first))
         first = next_block();
     mw->mw.handle = first | (mw->real->rkey & 0xff);

@@ -4,6 +4,7 @@
 #include "virtual_paths.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct v_mw *make(struct ibv_pd *pd, enum ibv_mw_type type)
 {
@@ -51,10 +52,10 @@ int virtual_dealloc_mw(struct ibv_mw *virtual)
         return EOPNOTSUPP;
     int error = lower_device->dealloc_mw(mw->real);
     if (!error) {
-        for (uint32_t tag = 0; tag < 256 && !virtual_lending(); tag++)
-            rc_keys_withdraw((virtual->handle & ~0xffu) | tag);
-        if (!virtual_lending())
+        if (!virtual_lending()) {
+            rc_keys_withdraw(mw->binding.rkey);
             virtual_take_block_back(mw);
+        }
         pthread_mutex_lock(&virtual_mutex);
         list_remove(&mw->link);
         pthread_mutex_unlock(&virtual_mutex);
@@ -76,12 +77,20 @@ struct v_mw *virtual_window_of(struct v_context *context, uint32_t key)
 int virtual_tell_window(struct v_mw *mw, uint32_t key)
 {
     uint32_t real = window_real_key(mw, key);
-    if (key == real || rc_keys_were_told(key))
+    uint64_t bit = UINT64_C(1) << (key & 63), *told = &mw->told[(key & 0xff) / 64];
+    if (key == real)
         return 0;
-    int error = rc_keys_publish(key, real);
-    if (!error)
+    int error = rc_keys_were_told(key) ? 0 : rc_keys_publish(key, real);
+    if (!error && !(__atomic_fetch_or(told, bit, __ATOMIC_RELAXED) & bit))
         rc_keys_announce(key, real);
     return error;
+}
+
+static void unbind(struct v_mw *mw)
+{
+    if (mw->binding.bound)
+        rc_keys_withdraw(mw->binding.rkey);
+    mw->binding.bound = 0;
 }
 
 /* The program may have freed the window before it polls. */
@@ -91,6 +100,8 @@ static void note_bound(struct v_context *context, const struct rc_request *reque
     FOR_EACH(struct v_mw, link, mw, &context->mws) {
         if (&mw->mw != request->posted.bind_mw.mw)
             continue;
+        if (mw->binding.rkey != request->posted.bind_mw.rkey)
+            unbind(mw);
         mw->mr = (struct v_mr *)info->mr;
         mw->qp = (struct v_qp *)(uintptr_t)request->sges[0].addr;
         mw->binding = (struct window_binding){.rkey = request->posted.bind_mw.rkey, .bound = info->length != 0,
@@ -114,7 +125,7 @@ static void note_request(struct v_context *context, const struct rc_request *req
     else if (request->posted.opcode == IBV_WR_LOCAL_INV)
         mw = virtual_window_of(context, request->posted.invalidate_rkey);
     if (mw)
-        mw->binding.bound = 0;
+        unbind(mw);
 }
 
 void virtual_note_window(struct v_context *context, struct ibv_wc *wc)
@@ -127,7 +138,7 @@ void virtual_note_window(struct v_context *context, struct ibv_wc *wc)
         struct v_mw *mw = wc->wc_flags & IBV_WC_WITH_INV ? window_of_real(context, wc->invalidated_rkey) : NULL;
         if (mw) {
             wc->invalidated_rkey = window_virtual_key(mw, wc->invalidated_rkey);
-            mw->binding.bound = 0;
+            unbind(mw);
         }
     } else if (work->number & NUMBER_OF_CONNECTION && __atomic_load_n(&work->state, __ATOMIC_RELAXED) & WORK_SEND) {
         note_request(context, CONTAINER(struct rc_request, work, work));
@@ -139,7 +150,7 @@ void virtual_forget_windows_of(struct v_context *context, const struct v_mr *mr,
 {
     FOR_EACH(struct v_mw, link, mw, &context->mws) {
         if ((mr && mw->mr == mr) || (qp && mw->qp == qp && mw->mw.type == IBV_MW_TYPE_2))
-            mw->binding.bound = 0;
+            unbind(mw);
         if (qp && mw->qp == qp)
             mw->qp = NULL;
     }
@@ -180,8 +191,12 @@ int virtual_rebuild_windows(struct v_context *context)
         if (virtual_lending())
             continue;
         choose_shift(mw);
+        memset(mw->told, 0xff, sizeof mw->told); /* nobody need be told of what the file has when peers are made one of it */
         if (mw->binding.bound && (errno = virtual_tell_window(mw, mw->binding.rkey)))
             return -1;
+        memset(mw->told, 0, sizeof mw->told);
+        if (mw->binding.bound)
+            mw->told[(mw->binding.rkey & 0xff) / 64] = UINT64_C(1) << (mw->binding.rkey & 63);
     }
     return 0;
 }

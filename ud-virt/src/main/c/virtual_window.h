@@ -1,6 +1,6 @@
-/* Memory windows (docs/rc-virtualization.md). With a device that does not borrow, a window is of another device's window in each life, and
- * one's keys are those of the other: a block of 256 numbers of which the lowest byte counts, by a difference that holds for a life. So each
- * key has one meaning as long as a life lasts. */
+/* Memory windows (docs/rc-virtualization.md). With a device that does not borrow, a window is another one of the device in each life. The
+ * job's keys of it are a block of 256 numbers, of which the lowest byte counts as that of the device's does, by a difference that holds for
+ * a life: so each key has one meaning as long as a life lasts, and peers on other hosts may remember it. */
 #pragma once
 #include "rc.h"
 #include "virtual.h"
@@ -12,6 +12,7 @@ struct v_mw {
     struct v_mw *next_block; /* of all windows whose blocks are given; guarded as the regions' keys */
     struct window_binding binding; /* as the completions tell; of a borrowing device: while a life is rebuilt. mr_key, qpn: virtual */
     uint32_t shift;          /* from the lowest byte of its keys to that of the device's */
+    uint64_t told[4];        /* bit by lowest byte: peers on other hosts can ask for that key, in this life */
     struct v_mr *mr;         /* while it is bound: to what */
     struct v_qp *qp;         /* and through which queue pair; NULL when that is gone */
 };
