@@ -102,8 +102,10 @@ static void detach(struct soft_qp *qp)
     soft_cq_detach(qp->recv_cq, qp);
     if (qp->rc && qp->send_cq != qp->recv_cq)
         soft_cq_detach(qp->send_cq, qp);
-    if (qp->rc)
+    if (qp->rc) {
         soft_rc_engine_remove(qp->rc);
+        soft_rc_order_remove(qp->rc);
+    }
 }
 
 struct ibv_qp *soft_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
@@ -141,6 +143,8 @@ struct ibv_qp *soft_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
         return NULL;
     }
     soft_fill_header(qp);
+    if (qp->rc)
+        soft_rc_order_add(qp->rc);
     if (qp->srq)
         soft_srq_attach(qp->srq, qp);
     atomic_fetch_add(&qp->send_cq->users, 1);

@@ -77,6 +77,8 @@ struct soft_rc {
 
     unsigned polls, polls_seen; /* hints: whether somebody polls, so that the engine need not */
     struct soft_rc *engine_next, *engine_previous;
+    struct soft_rc *neighbour; /* soft_rc_order.c */
+    bool brought;              /* soft_rc_receive.c */
     /* soft_rc_watch.c: packets that are left to a program. */
     uint64_t look_again_at; /* ns */
     uint64_t grace;         /* ns */
@@ -178,7 +180,14 @@ void soft_uc_arrived(struct soft_rc *rc, const struct soft_rc_wire *header, cons
 
 /* soft_rc_receive.c */
 int soft_rc_receive(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited); /* soft_qp.receive; makes none itself */
-bool soft_rc_take_packets(struct soft_rc *rc); /* rc->lock held; true when there may be more */
+/* Some packets, `most` times at the most; with rc->lock held. Whether they brought anything that a program can see: answers to its own
+ * requests that say no more than that they were taken do not. */
+bool soft_rc_take_rounds(struct soft_rc *rc, int most);
+
+/* soft_rc_order.c: of a connection that is not locked. */
+void soft_rc_order_add(struct soft_rc *rc);
+void soft_rc_order_remove(struct soft_rc *rc);
+void soft_rc_take_others(struct soft_rc *rc); /* it has brought something: what came before, for others */
 
 /* soft_rc_engine.c: the thread that answers and retransmits when nobody polls. */
 int soft_rc_engine_add(struct soft_rc *rc);

@@ -33,7 +33,7 @@ int soft_rc_is_settled(struct ibv_qp *base, unsigned *queued)
     struct soft_rc *rc = soft_qp_of(base)->rc;
     soft_lock(&rc->lock);
     if (soft_rc_listens(rc)) {
-        while (soft_rc_take_packets(rc))
+        while (soft_rc_take_rounds(rc, SOFT_RC_WINDOW / SOFT_RC_RECEIVE_BATCH))
             ;
         soft_rc_tick(rc, soft_rc_now());
     }

@@ -124,10 +124,22 @@ static inline void AnnotateIgnoreWritesBegin(const char *file, int line) {}
 static inline void AnnotateIgnoreWritesEnd(const char *file, int line) {}
 #endif
 
+/* The last bytes come last, and at once where they may be one number: programs wait for them to change while another thread writes here. */
 void soft_rc_write_memory(char *to, const char *from, uint32_t length)
 {
+    uint32_t end = length < 8 || length % 8 ? 1 : 8;
+    if (length == 2 || length == 4)
+        end = length;
     AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
-    memcpy(to, from, length);
+    memcpy(to, from, length - end);
+    atomic_thread_fence(memory_order_release); /* on x86 the compiler alone has to keep to it */
+    to += length - end, from += length - end;
+    switch (end) {
+    case 8: memcpy(to, from, 8); break;
+    case 4: memcpy(to, from, 4); break;
+    case 2: memcpy(to, from, 2); break;
+    default: *to = *from;
+    }
     AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
 }
 

@@ -120,12 +120,12 @@ static bool take(struct soft_rc *rc)
     rc->polls_seen = polls;
     if ((polled && !is_armed(rc->qp)) || !soft_trylock(&rc->lock))
         return false;
-    if (soft_rc_listens(rc))
-        for (int i = 0; i < PACKET_ROUNDS && soft_rc_take_packets(rc); i++)
-            ;
-    else
+    bool brought = soft_rc_take_rounds(rc, PACKET_ROUNDS);
+    if (!soft_rc_listens(rc))
         discard(rc);
     soft_unlock(&rc->lock);
+    if (brought)
+        soft_rc_take_others(rc);
     return true;
 }
 

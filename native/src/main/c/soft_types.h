@@ -73,6 +73,9 @@ struct soft_context {
     struct soft_mr_slot **mr_chunks;
     uint32_t mr_next, mr_free;
     atomic_uint windows; /* memory windows that there are */
+    struct soft_lock connections_lock;
+    struct soft_rc *connections; /* a ring; soft_rc_order.c */
+    unsigned connection_count;
     uint32_t ordinal; /* QPs made so far: names each QP's random stream */
 };
 

@@ -97,8 +97,7 @@ static uint8_t flags_of(const struct ibv_send_wr *wr, bool first, bool last)
 
 static void look_at_arrivals(struct soft_rc *rc)
 {
-    for (int i = 0; i < BURST / SOFT_RC_RECEIVE_BATCH && soft_rc_listens(rc) && soft_rc_take_packets(rc); i++)
-        ;
+    soft_rc_take_rounds(rc, BURST / SOFT_RC_RECEIVE_BATCH);
     sched_yield(); /* the receiver may want this processor */
 }
 
