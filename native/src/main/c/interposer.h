@@ -26,5 +26,7 @@ int interposer_refuse(const char *name, const char *advice);
 
 /* Gives a context the device's memory windows (interposer_windows.c). */
 void interposer_fill_windows(struct ibv_context *context);
+/* The same of thread domains, parent domains and advice (interposer_domain.c). */
+void interposer_fill_domains(struct ibv_context *context);
 /* Gives the extended operations that nothing here offers a named refusal. */
 void interposer_refuse_extended(struct ibv_context *context);

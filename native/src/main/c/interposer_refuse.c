@@ -90,18 +90,6 @@ static struct ibv_rwq_ind_table *create_rwq_ind_table(struct ibv_context *contex
     return NULL;
 }
 
-static struct ibv_td *alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
-{
-    interposer_refuse("ibv_alloc_td", "thread domains are not virtualized; objects have their own locks");
-    return NULL;
-}
-
-static struct ibv_pd *alloc_parent_domain(struct ibv_context *context, struct ibv_parent_domain_init_attr *attr)
-{
-    interposer_refuse("ibv_alloc_parent_domain", "thread domains are not virtualized; use the protection domain");
-    return NULL;
-}
-
 static struct ibv_mr *alloc_null_mr(struct ibv_pd *pd)
 {
     interposer_refuse("ibv_alloc_null_mr", "only memory of the process is registered");
@@ -122,11 +110,6 @@ static int post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *op, struct ibv_o
 {
     *bad = op;
     return interposer_refuse("ibv_post_srq_ops", "tag matching is not checkpointed");
-}
-
-static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *sges, uint32_t count)
-{
-    return interposer_refuse("ibv_advise_mr", "there is no on-demand paging to prefetch for");
 }
 
 static int get_srq_num(struct ibv_srq *srq, uint32_t *number)
@@ -158,13 +141,10 @@ void interposer_refuse_extended(struct ibv_context *context)
     FILL(extended->create_counters, create_counters);
     FILL(extended->create_flow_action_esp, create_flow_action_esp);
     FILL(extended->create_rwq_ind_table, create_rwq_ind_table);
-    FILL(extended->alloc_td, alloc_td);
-    FILL(extended->alloc_parent_domain, alloc_parent_domain);
     FILL(extended->alloc_null_mr, alloc_null_mr);
     FILL(extended->modify_cq, modify_cq);
     FILL(extended->modify_qp_rate_limit, modify_qp_rate_limit);
     FILL(extended->post_srq_ops, post_srq_ops);
     FILL(extended->query_rt_values, query_rt_values);
-    FILL(extended->advise_mr, advise_mr);
     FILL(extended->get_srq_num, get_srq_num);
 }

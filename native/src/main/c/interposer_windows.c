@@ -15,7 +15,7 @@ static int bind_by_posting(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_b
 void interposer_fill_windows(struct ibv_context *context)
 {
     const struct verbs_device *device = top_device();
-    if (!device->alloc_mw)
+    if (!device->alloc_mw || !device->extends) /* a provider's own context has its provider's */
         return;
     context->ops.alloc_mw = device->alloc_mw;
     context->ops.dealloc_mw = device->dealloc_mw;

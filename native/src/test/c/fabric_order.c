@@ -114,7 +114,7 @@ static void chain(void)
     relay.to_c.a.send_cq = relay.writes.a.send_cq;
     EQUAL(0, post_recv(&relay.to_b.b, MESSAGE, 8));
     EQUAL(0, pthread_create(&thread, NULL, pass_on, NULL));
-    for (unsigned round = 0; round < 60; round++)
+    for (unsigned round = 0; round < 15; round++)
         for (unsigned i = 0; i < SIZES; i++) {
             fill(relay.writes.a.memory, sizes[i], round + i + 1);
             EQUAL(0, post_recv(&relay.to_c.b, MESSAGE, 8));
@@ -139,7 +139,7 @@ static volatile unsigned wanted;
 
 static void *write_all(void *unused)
 {
-    for (unsigned round = 1; round <= 20; round++)
+    for (unsigned round = 1; round <= 10; round++)
         for (unsigned i = 0; i < SIZES; i++) {
             unsigned number = (round - 1) * SIZES + i + 1;
             while (__atomic_load_n(&wanted, __ATOMIC_ACQUIRE) != number)
@@ -164,7 +164,7 @@ static void last_byte(void)
         writers[k] = another(writers[0], 1);
     char *memory = writers[0].b.memory;
     EQUAL(0, pthread_create(&thread, NULL, write_all, NULL));
-    for (unsigned number = 1; number <= 20 * SIZES; number++) {
+    for (unsigned number = 1; number <= 10 * SIZES; number++) {
         uint32_t length = sizes[(number - 1) % SIZES];
         char value = (char) (1 + number % 250);
         memset(memory, 0, (size_t) PAIRS << 16);
