@@ -91,7 +91,7 @@ static void append(struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t le
 }
 
 /* What is done here takes no packet's number. Returns 0 or an errno. */
-__attribute__((cold, noinline)) static int append_local(struct soft_rc *rc, const struct ibv_send_wr *wr)
+static int append_local(struct soft_rc *rc, const struct ibv_send_wr *wr)
 {
     const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
     struct soft_rc_wqe *wqe = soft_rc_at(rc, rc->tail);
@@ -112,6 +112,15 @@ __attribute__((cold, noinline)) static int append_local(struct soft_rc *rc, cons
     }
     rc->tail++;
     return 0;
+}
+
+/* What there is no room for, or has no packet, or is refused. An unreliable connection has no room: all the rest of a list is sent at once.
+ * Returns 0 or an errno. */
+__attribute__((cold, noinline)) static int append_other(struct soft_rc *rc, struct ibv_send_wr **wr, int status)
+{
+    if (rc->unreliable)
+        return soft_uc_post_send(rc, wr);
+    return status == LOCAL ? append_local(rc, *wr) : status;
 }
 
 static void flush(struct soft_qp *qp, const struct ibv_send_wr *wr)
@@ -135,17 +144,14 @@ int soft_rc_post_send(struct soft_qp *qp, struct ibv_send_wr *wr, struct ibv_sen
             if (!status && rc->tail - rc->head >= rc->size)
                 status = ENOMEM;
             if (unlikely(status)) {
-                if (status == LOCAL)
-                    status = append_local(rc, wr);
-                if (status)
+                status = append_other(rc, &wr, status);
+                if (status || !wr)
                     break;
                 continue;
             }
             append(rc, wr, (uint32_t) length);
         }
         soft_rc_pump(rc);
-        if (unlikely(status) && rc->unreliable) /* it has no room in a queue */
-            status = soft_uc_post_send(rc, &wr);
     } else if (state == IBV_QPS_ERR || state == IBV_QPS_SQE) {
         flush(qp, wr);
     } else {

@@ -114,13 +114,11 @@ static enum ibv_wc_status do_here(struct soft_rc *rc, uint32_t index)
         .mw_access_flags = soft_rc_sges(rc, index)->lkey});
 }
 
-static bool may_send(struct soft_rc *rc);
-
-/* What is done here is done when all before it is answered for: so it is the oldest, and nothing of it is done again. */
+/* What is done here is done when all before it is answered for: so it is the oldest, nothing of it is done again, and what is behind it has
+ * nothing to wait for. */
 __attribute__((noinline)) static bool may_send_other(struct soft_rc *rc)
 {
     struct soft_rc_wqe *wqe = soft_rc_at(rc, rc->cursor);
-    bool done = false;
     for (; soft_rc_is_local(wqe->opcode); wqe = soft_rc_at(rc, rc->cursor)) {
         if (rc->cursor != rc->head || rc->held)
             return false;
@@ -130,12 +128,9 @@ __attribute__((noinline)) static bool may_send_other(struct soft_rc *rc)
             return false;
         }
         soft_rc_complete_head(rc, IBV_WC_SUCCESS);
-        done = true;
         if (rc->cursor == rc->tail)
             return false;
     }
-    if (done)
-        return may_send(rc);
     if (!soft_rc_is_read(wqe))
         return true;
     if (rc->reading >= rc->qp->attr.max_rd_atomic)

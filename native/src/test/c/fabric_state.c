@@ -147,7 +147,6 @@ static void limits(void)
     errno = 0;
     CHECK(!ibv_reg_mr(a.pd, a.memory, 4096, IBV_ACCESS_REMOTE_WRITE));
     EQUAL(EINVAL, errno);
-    errno = 0;
 }
 
 static void busy(void)
