@@ -50,11 +50,24 @@ int to_init_rc(struct ibv_qp *qp, unsigned access)
     return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
+/* Where there are no LIDs (RoCE): this host's own GID, by FABRIC_GID or the first IPv4 one. */
+static struct ibv_ah_attr address(struct ibv_qp *qp, uint16_t lid)
+{
+    const char *index = getenv("FABRIC_GID");
+    struct ibv_ah_attr attr = {.dlid = lid, .port_num = 1};
+    if (lid)
+        return attr;
+    attr.is_global = 1;
+    attr.grh = (struct ibv_global_route){.sgid_index = (uint8_t) (index ? atoi(index) : 1), .hop_limit = 1};
+    EQUAL(0, ibv_query_gid(qp->context, 1, attr.grh.sgid_index, &attr.grh.dgid));
+    return attr;
+}
+
 int to_rtr_rc(struct ibv_qp *qp, uint32_t peer, uint16_t lid, struct pair_options o, uint32_t psn)
 {
     struct ibv_qp_attr attr = {
         .qp_state = IBV_QPS_RTR, .path_mtu = o.mtu ? o.mtu : IBV_MTU_1024, .dest_qp_num = peer, .rq_psn = psn, .max_dest_rd_atomic = 16,
-        .min_rnr_timer = (uint8_t) or_else(o.min_rnr_timer, 1), .ah_attr = {.dlid = lid, .port_num = 1},
+        .min_rnr_timer = (uint8_t) or_else(o.min_rnr_timer, 1), .ah_attr = address(qp, lid),
     };
     return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                                         IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
@@ -72,7 +85,7 @@ int to_rts_rc(struct ibv_qp *qp, struct pair_options o, uint32_t psn)
 int to_rtr_uc(struct ibv_qp *qp, uint32_t peer, uint16_t lid, struct pair_options o, uint32_t psn)
 {
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR, .path_mtu = o.mtu ? o.mtu : IBV_MTU_1024, .dest_qp_num = peer, .rq_psn = psn,
-                               .ah_attr = {.dlid = lid, .port_num = 1}};
+                               .ah_attr = address(qp, lid)};
     return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN);
 }
 
