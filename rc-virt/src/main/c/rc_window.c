@@ -48,6 +48,8 @@ int rc_submit_window(struct v_qp *qp, struct rc_request *request, struct ibv_sen
         if ((key ^ mw->mw.handle) >= 256)
             return EINVAL;
         int error = virtual_tell_window(mw, key);
+        if (mw->mw.type == IBV_MW_TYPE_2) /* as the program keeps it: providers tell the kernel which key is to be replaced */
+            mw->real->rkey = window_real_key(mw, mw->mw.rkey);
         copy->bind_mw.rkey = window_real_key(mw, key);
         copy->bind_mw.bind_info = real_info(copy->bind_mw.bind_info);
         return error ? error : bind(qp, mw, copy);

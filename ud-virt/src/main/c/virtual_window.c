@@ -164,14 +164,12 @@ int virtual_keep_windows(struct v_context *context)
     return 0;
 }
 
-/* The lowest byte of the device's key moves by one with each binding of type 1, and must be another one of type 2. */
+/* The lowest byte of the device's key moves by one with each binding of type 1, and must be another one of type 2. The key that the window
+ * has now, and those that it gets, are the device's next ones. */
 static void choose_shift(struct v_mw *mw)
 {
-    uint32_t real = mw->real->rkey & 0xff, now = mw->mw.rkey & 0xff;
-    if (mw->mw.type == IBV_MW_TYPE_1)
-        mw->shift = (real + (mw->binding.bound != 0) - now) & 0xff;
-    else
-        mw->shift = real == now;
+    uint32_t now = mw->binding.rkey ? mw->binding.rkey : mw->mw.handle;
+    mw->shift = (mw->real->rkey + (mw->binding.bound != 0) - now) & 0xff;
 }
 
 int virtual_rebuild_windows(struct v_context *context)
