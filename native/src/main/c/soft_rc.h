@@ -77,8 +77,9 @@ struct soft_rc {
 
     unsigned polls, polls_seen; /* hints: whether somebody polls, so that the engine need not */
     struct soft_rc *engine_next, *engine_previous;
-    struct soft_rc *neighbour; /* soft_rc_order.c */
-    bool brought;              /* soft_rc_receive.c */
+    struct soft_rc *neighbour, *next_staged; /* soft_rc_order.c */
+    struct soft_rc_stage *stage;
+    bool brought; /* soft_rc_receive.c */
     /* soft_rc_watch.c: packets that are left to a program. */
     uint64_t look_again_at; /* ns */
     uint64_t grace;         /* ns */
@@ -188,6 +189,11 @@ bool soft_rc_take_rounds(struct soft_rc *rc, int most);
 void soft_rc_order_add(struct soft_rc *rc);
 void soft_rc_order_remove(struct soft_rc *rc);
 void soft_rc_take_others(struct soft_rc *rc); /* it has brought something: what came before, for others */
+/* For the engine, beside which the program polls: as many packets, whose completions are told when the others have been looked at. False
+ * when somebody else has it locked. */
+bool soft_rc_take_staged(struct soft_rc *rc, int rounds);
+/* A completion of a connection that is locked. */
+void soft_rc_push(struct soft_rc *rc, struct soft_cq *cq, const struct ibv_wc *wc, bool solicited);
 
 /* soft_rc_engine.c: the thread that answers and retransmits when nobody polls. */
 int soft_rc_engine_add(struct soft_rc *rc);

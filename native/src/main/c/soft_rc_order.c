@@ -2,10 +2,13 @@
  * program sees what a packet did, all that arrived before it, for whatever connection, is in memory. Message libraries live on that, which
  * no specification promises (docs/soft-fabric.md). Here each connection has a socket of its own. So who has taken something from one looks at
  * all others before a program hears of it, until all have been looked at since something was last found. */
-#include "soft_types.h"
+#include "soft_cq.h"
 #include "soft_rc.h"
 
-enum { LOOKS = 8 }; /* at each at the most, lest a stream that never ends keep the program from what has come */
+enum {
+    LOOKS = 8, /* at each at the most, lest a stream that never ends keep the program from what has come */
+    STAGED = 256,
+};
 
 void soft_rc_order_add(struct soft_rc *rc)
 {
@@ -16,37 +19,84 @@ void soft_rc_order_add(struct soft_rc *rc)
         first = context->connections = rc->neighbour = rc;
     rc->neighbour = first->neighbour;
     first->neighbour = rc;
-    context->connection_count++;
+    __atomic_add_fetch(&context->connection_count, 1, __ATOMIC_RELAXED);
     soft_unlock(&context->connections_lock);
 }
 
 void soft_rc_order_remove(struct soft_rc *rc)
 {
     struct soft_context *context = soft_context_of(rc->qp->base.context);
-    if (!rc->neighbour)
-        return;
     soft_lock(&context->connections_lock);
     struct soft_rc *before = rc;
     while (before->neighbour != rc)
         before = before->neighbour;
     before->neighbour = rc->neighbour;
     context->connections = before == rc ? NULL : before;
-    context->connection_count--;
+    __atomic_sub_fetch(&context->connection_count, 1, __ATOMIC_RELAXED);
     rc->neighbour = NULL;
     soft_unlock(&context->connections_lock);
 }
 
-/* Whether something came. Whoever has the lock is at it already. */
-static bool look_at(struct soft_rc *rc)
+/* Completions that wait for the end of a round, in their order, and the connections that they are of, which stay locked until then: so nobody
+ * tells of what came later to one of them before. */
+struct soft_rc_stage {
+    struct soft_rc *locked;
+    unsigned count;
+    struct {
+        struct soft_cq *cq;
+        struct ibv_wc wc;
+        bool solicited;
+    } waiting[STAGED];
+};
+
+static void tell(struct soft_rc_stage *stage)
 {
-    if (!soft_rc_listens(rc) || !soft_trylock(&rc->lock))
-        return false;
-    bool brought = soft_rc_take_rounds(rc, SOFT_RC_WINDOW / SOFT_RC_RECEIVE_BATCH);
-    soft_unlock(&rc->lock);
+    for (unsigned i = 0; i < stage->count; i++)
+        soft_cq_push(stage->waiting[i].cq, &stage->waiting[i].wc, stage->waiting[i].solicited);
+    stage->count = 0;
+}
+
+void soft_rc_push(struct soft_rc *rc, struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
+{
+    struct soft_rc_stage *stage = rc->stage;
+    if (stage && stage->count == STAGED) /* they cannot wait any longer */
+        tell(stage);
+    if (!stage) {
+        soft_cq_push(cq, wc, solicited);
+        return;
+    }
+    stage->waiting[stage->count].cq = cq;
+    stage->waiting[stage->count].wc = *wc;
+    stage->waiting[stage->count++].solicited = solicited;
+}
+
+/* Of one that is locked: keeps it so while it has something to tell. Returns whether something came. */
+static bool take_locked(struct soft_rc *rc, struct soft_rc_stage *stage, int rounds)
+{
+    bool again = stage && rc->stage == stage;
+    unsigned before = stage ? stage->count : 0;
+    rc->stage = stage;
+    bool brought = soft_rc_take_rounds(rc, rounds);
+    if (stage && !again && (brought || stage->count != before)) {
+        rc->next_staged = stage->locked;
+        stage->locked = rc;
+    } else if (!again) {
+        rc->stage = NULL;
+        soft_unlock(&rc->lock);
+    }
     return brought;
 }
 
-void soft_rc_take_others(struct soft_rc *rc)
+/* Whether something came. Whoever else has the lock is at it already. */
+static bool look_at(struct soft_rc *rc, struct soft_rc_stage *stage)
+{
+    bool ours = stage && __atomic_load_n(&rc->stage, __ATOMIC_RELAXED) == stage;
+    if (!soft_rc_listens(rc) || (!ours && !soft_trylock(&rc->lock)))
+        return false;
+    return take_locked(rc, stage, SOFT_RC_WINDOW / SOFT_RC_RECEIVE_BATCH);
+}
+
+static void take_others(struct soft_rc *rc, struct soft_rc_stage *stage)
 {
     struct soft_context *context = soft_context_of(rc->qp->base.context);
     if (__atomic_load_n(&context->connection_count, __ATOMIC_RELAXED) < 2 || !soft_trylock(&context->connections_lock))
@@ -54,7 +104,29 @@ void soft_rc_take_others(struct soft_rc *rc)
     unsigned others = context->connection_count - 1, quiet = 0;
     for (unsigned looks = 0; quiet < others && looks < LOOKS * others; looks++) {
         rc = rc->neighbour;
-        quiet = look_at(rc) ? 0 : quiet + 1;
+        quiet = look_at(rc, stage) ? 0 : quiet + 1;
     }
     soft_unlock(&context->connections_lock);
+}
+
+void soft_rc_take_others(struct soft_rc *rc)
+{
+    take_others(rc, NULL);
+}
+
+bool soft_rc_take_staged(struct soft_rc *rc, int rounds)
+{
+    static struct soft_rc_stage stage; /* the engine's, who has its mutex */
+    if (!soft_trylock(&rc->lock))
+        return false;
+    if (take_locked(rc, &stage, rounds))
+        take_others(rc, &stage);
+    tell(&stage);
+    while (stage.locked) {
+        struct soft_rc *done = stage.locked;
+        stage.locked = done->next_staged;
+        __atomic_store_n(&done->stage, NULL, __ATOMIC_RELAXED);
+        soft_unlock(&done->lock);
+    }
+    return true;
 }

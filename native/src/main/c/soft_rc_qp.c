@@ -122,14 +122,14 @@ void soft_rc_fail_locked(struct soft_rc *rc)
     if (rc->has_receive) {
         wc.wr_id = rc->receive.wr_id;
         rc->has_receive = false;
-        soft_cq_push(qp->recv_cq, &wc, true);
+        soft_rc_push(rc, qp->recv_cq, &wc, true);
     }
     if (!qp->srq) {
         struct soft_rq *rq = &qp->own_rq;
         soft_lock(&rq->lock);
         for (uint32_t i = rq->head; i != rq->tail; i++) {
             wc.wr_id = rq->wqe[i & rq->mask].wr_id;
-            soft_cq_push(qp->recv_cq, &wc, true);
+            soft_rc_push(rc, qp->recv_cq, &wc, true);
         }
         soft_rq_clear(rq);
         soft_unlock(&rq->lock);

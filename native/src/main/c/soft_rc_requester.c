@@ -34,7 +34,7 @@ void soft_rc_complete_head(struct soft_rc *rc, enum ibv_wc_status status)
         return; /* a failure is reported in any case */
     struct ibv_wc wc = {.wr_id = wqe->wr_id, .status = status, .opcode = completion_opcodes[wqe->opcode], .qp_num = rc->qp->number,
                         .byte_len = wqe->length};
-    soft_cq_push(rc->qp->send_cq, &wc, false);
+    soft_rc_push(rc, rc->qp->send_cq, &wc, false);
 }
 
 void soft_rc_send_failed(struct soft_rc *rc, enum ibv_wc_status status)

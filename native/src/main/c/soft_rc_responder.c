@@ -84,7 +84,7 @@ void soft_rc_complete_receive(struct soft_rc *rc, const struct soft_rc_wire *hea
         wc.invalidated_rkey = header->immediate;
     }
     rc->has_receive = false;
-    soft_cq_push(rc->qp->recv_cq, &wc, header->flags & SOFT_RC_SOLICITED);
+    soft_rc_push(rc, rc->qp->recv_cq, &wc, header->flags & SOFT_RC_SOLICITED);
 }
 
 static void taken(struct soft_rc *rc)

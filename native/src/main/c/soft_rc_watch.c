@@ -118,14 +118,12 @@ static bool take(struct soft_rc *rc)
     unsigned polls = __atomic_load_n(&rc->polls, __ATOMIC_RELAXED);
     bool polled = polls != rc->polls_seen;
     rc->polls_seen = polls;
-    if ((polled && !is_armed(rc->qp)) || !soft_trylock(&rc->lock))
+    if ((polled && !is_armed(rc->qp)) || !soft_rc_take_staged(rc, PACKET_ROUNDS))
         return false;
-    bool brought = soft_rc_take_rounds(rc, PACKET_ROUNDS);
-    if (!soft_rc_listens(rc))
-        discard(rc);
+    if (soft_rc_listens(rc) || !soft_trylock(&rc->lock))
+        return true;
+    discard(rc);
     soft_unlock(&rc->lock);
-    if (brought)
-        soft_rc_take_others(rc);
     return true;
 }
 
