@@ -3,7 +3,7 @@
  * ones have the same packets, and what is theirs alone is in soft_uc.c.
  *
  * Packet sequence numbers are 24 bits on the wire and count on in 64 bits here, so that they can be
- * compared. rc->lock is taken after cq->receive_lock and context->lock, before rq->lock. */
+ * compared. rc->lock is taken after cq->receive_lock, context->lock and context->connections_lock, before rq->lock. */
 #pragma once
 #include "soft_rc_wire.h"
 #include "soft_types.h"

@@ -87,46 +87,58 @@ static bool take_locked(struct soft_rc *rc, struct soft_rc_stage *stage, int rou
     return brought;
 }
 
-/* Whether something came. Whoever else has the lock is at it already. */
+/* Whether something came. */
 static bool look_at(struct soft_rc *rc, struct soft_rc_stage *stage)
 {
-    bool ours = stage && __atomic_load_n(&rc->stage, __ATOMIC_RELAXED) == stage;
-    if (!soft_rc_listens(rc) || (!ours && !soft_trylock(&rc->lock)))
+    if (!soft_rc_listens(rc))
         return false;
+    if (!stage || __atomic_load_n(&rc->stage, __ATOMIC_RELAXED) != stage)
+        soft_lock(&rc->lock);
     return take_locked(rc, stage, SOFT_RC_WINDOW / SOFT_RC_RECEIVE_BATCH);
 }
 
-static void take_others(struct soft_rc *rc, struct soft_rc_stage *stage)
+/* With connections_lock held, which is taken before any rc->lock. */
+static void look_at_others(struct soft_rc *rc, struct soft_rc_stage *stage)
 {
-    struct soft_context *context = soft_context_of(rc->qp->base.context);
-    if (__atomic_load_n(&context->connection_count, __ATOMIC_RELAXED) < 2 || !soft_trylock(&context->connections_lock))
-        return;
-    unsigned others = context->connection_count - 1, quiet = 0;
+    unsigned others = soft_context_of(rc->qp->base.context)->connection_count - 1, quiet = 0;
     for (unsigned looks = 0; quiet < others && looks < LOOKS * others; looks++) {
         rc = rc->neighbour;
         quiet = look_at(rc, stage) ? 0 : quiet + 1;
     }
-    soft_unlock(&context->connections_lock);
 }
 
 void soft_rc_take_others(struct soft_rc *rc)
 {
-    take_others(rc, NULL);
+    struct soft_context *context = soft_context_of(rc->qp->base.context);
+    if (__atomic_load_n(&context->connection_count, __ATOMIC_RELAXED) < 2)
+        return;
+    soft_lock(&context->connections_lock);
+    look_at_others(rc, NULL);
+    soft_unlock(&context->connections_lock);
+}
+
+static void release(struct soft_rc_stage *stage)
+{
+    tell(stage);
+    while (stage->locked) {
+        struct soft_rc *done = stage->locked;
+        stage->locked = done->next_staged;
+        __atomic_store_n(&done->stage, NULL, __ATOMIC_RELAXED);
+        soft_unlock(&done->lock);
+    }
 }
 
 bool soft_rc_take_staged(struct soft_rc *rc, int rounds)
 {
     static struct soft_rc_stage stage; /* the engine's, who has its mutex */
-    if (!soft_trylock(&rc->lock))
-        return false;
-    if (take_locked(rc, &stage, rounds))
-        take_others(rc, &stage);
-    tell(&stage);
-    while (stage.locked) {
-        struct soft_rc *done = stage.locked;
-        stage.locked = done->next_staged;
-        __atomic_store_n(&done->stage, NULL, __ATOMIC_RELAXED);
-        soft_unlock(&done->lock);
+    struct soft_context *context = soft_context_of(rc->qp->base.context);
+    soft_lock(&context->connections_lock);
+    bool taken = soft_trylock(&rc->lock);
+    if (taken) {
+        if (take_locked(rc, &stage, rounds) && rc->neighbour)
+            look_at_others(rc, &stage);
+        release(&stage);
     }
-    return true;
+    soft_unlock(&context->connections_lock);
+    return taken;
 }
