@@ -38,7 +38,7 @@ void soft_rc_order_remove(struct soft_rc *rc)
 }
 
 /* Completions that wait for the end of a round, in their order, and the connections that they are of, which stay locked until then: so nobody
- * tells of what came later to one of them before. */
+ * tells of what came later to one of them before. Their packets are answered for then, too: a sender does not hear earlier than the receiver. */
 struct soft_rc_stage {
     struct soft_rc *locked;
     unsigned count;
@@ -124,6 +124,7 @@ static void release(struct soft_rc_stage *stage)
         struct soft_rc *done = stage->locked;
         stage->locked = done->next_staged;
         __atomic_store_n(&done->stage, NULL, __ATOMIC_RELAXED);
+        soft_rc_acknowledge(done);
         soft_unlock(&done->lock);
     }
 }

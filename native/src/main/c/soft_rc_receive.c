@@ -51,7 +51,8 @@ static bool take_packets(struct soft_rc *rc)
         if (!(messages[i].msg_hdr.msg_flags & MSG_TRUNC))
             dispatch(rc, &arrivals[i], messages[i].msg_len, tagged);
     if (got > 0) {
-        soft_rc_acknowledge(rc);
+        if (!rc->stage) /* else when its completions are told */
+            soft_rc_acknowledge(rc);
         if (soft_rc_state(rc) == IBV_QPS_RTS)
             soft_rc_pump(rc);
     }
