@@ -1,5 +1,6 @@
-/* Thread domains and parent domains: a program's word that it locks by itself, and where a device may take memory from. The devices here have
- * use for neither, so a thread domain is nothing, and a parent domain is the protection domain that it is made of, once more. */
+/* Thread domains and parent domains: a program's word that it locks by itself, and where a device may take memory from.
+ * The devices here have use for neither, so a thread domain is nothing, and a parent domain is the protection domain
+ * that it is made of, once more. */
 #include "interposer.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,10 +33,13 @@ static int dealloc_td(struct ibv_td *td)
 static struct ibv_pd *alloc_parent_domain(struct ibv_context *context, struct ibv_parent_domain_init_attr *attr)
 {
     if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) {
-        interposer_refuse("ibv_alloc_parent_domain with allocators", "queues have no memory that a program could place");
+        interposer_refuse("ibv_alloc_parent_domain with allocators",
+                          "queues have no memory that a program could place");
         return NULL;
     }
-    struct alias *alias = attr->pd && !(attr->comp_mask & ~(uint32_t) IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT) ? malloc(sizeof *alias) : NULL;
+    struct alias *alias = attr->pd && !(attr->comp_mask & ~(uint32_t) IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)
+                              ? malloc(sizeof *alias)
+                              : NULL;
     if (!alias) {
         errno = EINVAL;
         return NULL;
@@ -63,7 +67,8 @@ EXPORT int ibv_dealloc_pd(struct ibv_pd *pd)
 }
 
 /* Nothing is paged in by a device: there is nothing to fetch before. */
-static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *sges, uint32_t count)
+static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *sges,
+                     uint32_t count)
 {
     if (advice > IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
         return EOPNOTSUPP;

@@ -1,7 +1,8 @@
-/* Order of arrival across the connections of a device. An adapter has one port, by which all comes in the order in which it came: when a
- * program sees what a packet did, all that arrived before it, for whatever connection, is in memory. Message libraries live on that, which
- * no specification promises (docs/soft-fabric.md). Here each connection has a socket of its own. So who has taken something from one looks at
- * all others before a program hears of it, until all have been looked at since something was last found. */
+/* Order of arrival across the connections of a device. An adapter has one port, by which all comes in the order in
+ * which it came: when a program sees what a packet did, all that arrived before it, for whatever connection, is in
+ * memory. Message libraries live on that, which no specification promises (docs/soft-fabric.md). Here each connection
+ * has a socket of its own. So who has taken something from one looks at all others before a program hears of it, until
+ * all have been looked at since something was last found. */
 #include "soft_cq.h"
 #include "soft_rc.h"
 
@@ -37,8 +38,9 @@ void soft_rc_order_remove(struct soft_rc *rc)
     soft_unlock(&context->connections_lock);
 }
 
-/* Completions that wait for the end of a round, in their order, and the connections that they are of, which stay locked until then: so nobody
- * tells of what came later to one of them before. Their packets are answered for then, too: a sender does not hear earlier than the receiver. */
+/* Completions that wait for the end of a round, in their order, and the connections that they are of, which stay locked
+ * until then: so nobody tells of what came later to one of them before. Their packets are answered for then, too: a
+ * sender does not hear earlier than the receiver. */
 struct soft_rc_stage {
     struct soft_rc *locked;
     unsigned count;

@@ -1,6 +1,7 @@
-/* Unreliable connections: the packets of a reliable one without answers, so that nothing is kept and nothing is sent again. A message
- * leaves in post_send itself, as a datagram does, and is complete when the call returns; a packet that is lost ends the message that it
- * is part of, in silence (InfiniBand Architecture 1.2.1, sections 9.8.2 and 9.8.3). All with rc->lock held. */
+/* Unreliable connections: the packets of a reliable one without answers, so that nothing is kept and nothing is sent
+ * again. A message leaves in post_send itself, as a datagram does, and is complete when the call returns; a packet that
+ * is lost ends the message that it is part of, in silence (InfiniBand Architecture 1.2.1, sections 9.8.2 and 9.8.3).
+ * All with rc->lock held. */
 #include "soft_cq.h"
 #include "soft_memory.h"
 #include "soft_qp.h"
@@ -12,7 +13,8 @@
 #include <string.h>
 
 enum {
-    BURST = 64,  /* packets between two looks at what has arrived: two ends that send to each other must not fill each other's sockets */
+    BURST = 64,  /* packets between two looks at what has arrived: two ends that send to each other must not fill each
+                    other's sockets */
     LATE = 4096, /* packets by which one may be late or doubled; further back it is a sender that has begun anew */
 };
 
@@ -22,8 +24,12 @@ static const uint8_t wire_opcodes[] = {
 };
 
 static const uint8_t completion_opcodes[] = {
-    [IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE, [IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE, [IBV_WR_SEND] = IBV_WC_SEND,
-    [IBV_WR_SEND_WITH_IMM] = IBV_WC_SEND, [IBV_WR_SEND_WITH_INV] = IBV_WC_SEND, [IBV_WR_BIND_MW] = IBV_WC_BIND_MW,
+    [IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
+    [IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE,
+    [IBV_WR_SEND] = IBV_WC_SEND,
+    [IBV_WR_SEND_WITH_IMM] = IBV_WC_SEND,
+    [IBV_WR_SEND_WITH_INV] = IBV_WC_SEND,
+    [IBV_WR_BIND_MW] = IBV_WC_BIND_MW,
     [IBV_WR_LOCAL_INV] = IBV_WC_LOCAL_INV,
 };
 
@@ -108,8 +114,9 @@ static enum ibv_wc_status send_message(struct soft_rc *rc, const struct ibv_send
     do {
         struct iovec iov[1 + SOFT_MAX_SGE];
         length = total - offset < rc->mtu ? total - offset : rc->mtu;
-        int count = wr->send_flags & IBV_SEND_INLINE ? gather_inline(wr, offset, length, iov + 1)
-                                                     : soft_rc_gather(rc, wr->sg_list, wr->num_sge, offset, length, iov + 1);
+        int count = wr->send_flags & IBV_SEND_INLINE
+                        ? gather_inline(wr, offset, length, iov + 1)
+                        : soft_rc_gather(rc, wr->sg_list, wr->num_sge, offset, length, iov + 1);
         header.flags = flags_of(wr, !offset, offset + length == total);
         header.psn = htonl((uint32_t) rc->next & 0xffffff);
         header.address = htobe64(wr->wr.rdma.remote_addr + offset);
@@ -162,12 +169,14 @@ int soft_uc_post_send(struct soft_rc *rc, struct ibv_send_wr **at)
     return 0;
 }
 
-/* These return whether the message goes on; one that does not keeps its receive, which the next message fills from the beginning. */
+/* These return whether the message goes on; one that does not keeps its receive, which the next message fills from the
+ * beginning. */
 static bool take_send(struct soft_rc *rc, const struct soft_rc_wire *header, const char *payload, uint32_t length)
 {
     if (!soft_rc_draw_receive(rc))
         return false;
-    enum ibv_wc_status status = soft_rc_scatter(rc, rc->receive_sge, rc->receive.num_sge, rc->received, payload, length);
+    enum ibv_wc_status status =
+        soft_rc_scatter(rc, rc->receive_sge, rc->receive.num_sge, rc->received, payload, length);
     if (status == IBV_WC_LOC_LEN_ERR)
         return false;
     if (status) {
@@ -175,7 +184,8 @@ static bool take_send(struct soft_rc *rc, const struct soft_rc_wire *header, con
         soft_rc_fail_locked(rc);
         return false;
     }
-    if (header->opcode == SOFT_RC_SEND_INVALIDATE && header->flags & SOFT_RC_LAST && !soft_window_invalidate(rc->qp, header->immediate))
+    if (header->opcode == SOFT_RC_SEND_INVALIDATE && header->flags & SOFT_RC_LAST &&
+        !soft_window_invalidate(rc->qp, header->immediate))
         return false;
     rc->received += length;
     if (header->flags & SOFT_RC_LAST)
@@ -188,7 +198,9 @@ static bool take_write(struct soft_rc *rc, const struct soft_rc_wire *header, co
     uint32_t total = ntohl(header->length), wanted = header->flags & SOFT_RC_FIRST ? total : length;
     if (!(rc->qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) || length > total)
         return false;
-    char *memory = total ? soft_remote_memory(rc->qp, ntohl(header->rkey), be64toh(header->address), wanted, IBV_ACCESS_REMOTE_WRITE) : NULL;
+    char *memory = total ? soft_remote_memory(rc->qp, ntohl(header->rkey), be64toh(header->address), wanted,
+                                              IBV_ACCESS_REMOTE_WRITE)
+                         : NULL;
     if (total && !memory)
         return false;
     if (length)
@@ -216,6 +228,7 @@ void soft_uc_arrived(struct soft_rc *rc, const struct soft_rc_wire *header, cons
     if (!rc->in_message)
         return;
     bool send = header->opcode == SOFT_RC_SEND || header->opcode == SOFT_RC_SEND_INVALIDATE;
-    bool goes_on = send ? take_send(rc, header, payload, length) : header->opcode == SOFT_RC_WRITE && take_write(rc, header, payload, length);
+    bool goes_on = send ? take_send(rc, header, payload, length)
+                        : header->opcode == SOFT_RC_WRITE && take_write(rc, header, payload, length);
     rc->in_message = goes_on && !(header->flags & SOFT_RC_LAST);
 }

@@ -84,16 +84,19 @@ int soft_window_check(const struct ibv_send_wr *wr)
     if (wr->opcode == IBV_WR_LOCAL_INV)
         return 0;
     const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
-    if (!wr->bind_mw.mw || wr->bind_mw.rkey >> 8 != wr->bind_mw.mw->rkey >> 8 || (!info->mr && (info->addr || info->length)))
+    if (!wr->bind_mw.mw || wr->bind_mw.rkey >> 8 != wr->bind_mw.mw->rkey >> 8 ||
+        (!info->mr && (info->addr || info->length)))
         return EINVAL;
     return info->mw_access_flags & ~(unsigned) (RIGHTS | IBV_ACCESS_ZERO_BASED) ? EINVAL : 0;
 }
 
 /* The region that is named, if the window may be bound to that part of it (ibv_bind_mw(3)). */
-static const struct soft_mr_slot *region_for(struct soft_context *context, const struct soft_mw *mw, const struct ibv_mw_bind_info *info)
+static const struct soft_mr_slot *region_for(struct soft_context *context, const struct soft_mw *mw,
+                                             const struct ibv_mw_bind_info *info)
 {
     const struct soft_mr_slot *mr = info->mr ? soft_mr_slot_of(context, info->mr->lkey) : NULL;
-    if (!mr || mr->key != info->mr->lkey || mr->pd != mw->base.pd || !(mr->access & IBV_ACCESS_MW_BIND) || (mr->access & IBV_ACCESS_ZERO_BASED))
+    if (!mr || mr->key != info->mr->lkey || mr->pd != mw->base.pd || !(mr->access & IBV_ACCESS_MW_BIND) ||
+        (mr->access & IBV_ACCESS_ZERO_BASED))
         return NULL;
     if (info->addr < mr->start || info->addr > mr->end || info->length > mr->end - info->addr)
         return NULL;
@@ -125,8 +128,13 @@ static enum ibv_wc_status bind_window(struct soft_qp *qp, uint32_t key, const st
     mw->binding.rkey = key;
     if (!mr)
         return IBV_WC_SUCCESS; /* type 1, bound to nothing: given up */
-    mw->binding = (struct window_binding){.rkey = key, .bound = 1, .mr_key = info->mr->lkey, .access = info->mw_access_flags,
-                                          .qpn = qp->number, .address = info->addr, .length = info->length};
+    mw->binding = (struct window_binding){.rkey = key,
+                                          .bound = 1,
+                                          .mr_key = info->mr->lkey,
+                                          .access = info->mw_access_flags,
+                                          .qpn = qp->number,
+                                          .address = info->addr,
+                                          .length = info->length};
     bind_to(slot, mw, mr);
     return IBV_WC_SUCCESS;
 }
@@ -145,8 +153,8 @@ bool soft_window_invalidate(struct soft_qp *qp, uint32_t key)
     struct soft_context *context = soft_context_of(qp->base.context);
     soft_lock(&context->mr_lock);
     struct soft_mw *mw = window_of(context, key);
-    bool known = mw && mw->base.type == IBV_MW_TYPE_2 && mw->base.pd == qp->base.pd && mw->binding.bound && mw->binding.rkey == key &&
-                 mw->binding.qpn == qp->number;
+    bool known = mw && mw->base.type == IBV_MW_TYPE_2 && mw->base.pd == qp->base.pd && mw->binding.bound &&
+                 mw->binding.rkey == key && mw->binding.qpn == qp->number;
     if (known)
         unbind(soft_mr_slot_of(context, key), mw);
     soft_unlock(&context->mr_lock);
@@ -160,8 +168,9 @@ char *soft_window_memory(const struct soft_qp *qp, uint32_t key, uint64_t addres
     soft_lock(&context->mr_lock);
     const struct soft_mr_slot *slot = soft_mr_slot_of(context, key);
     const struct soft_mw *mw = window_in(slot);
-    if (mw && slot->key == key && mw->base.pd == qp->base.pd && (mw->base.type == IBV_MW_TYPE_1 || mw->binding.qpn == qp->number) &&
-        address >= slot->start && address <= slot->end && length <= slot->end - address && (slot->access & access) == access)
+    if (mw && slot->key == key && mw->base.pd == qp->base.pd &&
+        (mw->base.type == IBV_MW_TYPE_1 || mw->binding.qpn == qp->number) && address >= slot->start &&
+        address <= slot->end && length <= slot->end - address && (slot->access & access) == access)
         memory = (char *) (uintptr_t) (address + slot->offset);
     soft_unlock(&context->mr_lock);
     return memory;

@@ -1,8 +1,9 @@
-/* Memory windows: a remote key of its own for a part of a region, given and taken back through a send queue (InfiniBand Architecture 1.2.1,
- * sections 10.6.6 and 10.6.7). Type 1 is of its protection domain, type 2 also of the queue pair through which it was bound (2B).
+/* Memory windows: a remote key of its own for a part of a region, given and taken back through a send queue (InfiniBand
+ * Architecture 1.2.1, sections 10.6.6 and 10.6.7). Type 1 is of its protection domain, type 2 also of the queue pair
+ * through which it was bound (2B).
  *
- * A window has a slot among the regions' (soft_memory.h), whose `pd` is the window itself, marked: so neither way of looking up a region
- * takes it for one, and the look at windows comes where a region has not been found. */
+ * A window has a slot among the regions' (soft_memory.h), whose `pd` is the window itself, marked: so neither way of
+ * looking up a region takes it for one, and the look at windows comes where a region has not been found. */
 #pragma once
 #include "soft_types.h"
 

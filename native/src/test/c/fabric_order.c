@@ -1,12 +1,13 @@
-/* What adapters do with the order of arrival, and message libraries live on: RDMA writes of a connection become visible in order, the last
- * byte last; a completion at the sender means that the data are in the target's memory; and what arrived before, for whatever connection of
- * the port, is there when a program hears of what came later. */
+/* What adapters do with the order of arrival, and message libraries live on: RDMA writes of a connection become visible
+ * in order, the last byte last; a completion at the sender means that the data are in the target's memory; and what
+ * arrived before, for whatever connection of the port, is there when a program hears of what came later. */
 #include "fabric_connect.h"
 #include <pthread.h>
 
 enum { LARGEST = 60000, MESSAGE = 1 << 18, PAIRS = 4 };
 
-static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 255, 256, 1000, 1023, 1024, 1025, 2000, 4096, 10000, LARGEST};
+static const uint32_t sizes[] = {1,  2,   3,   4,   5,    7,    8,    9,    15,   16,   17,    31,     33,
+                                 64, 100, 255, 256, 1000, 1023, 1024, 1025, 2000, 4096, 10000, LARGEST};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static struct end_pair pair(void)
@@ -23,7 +24,10 @@ static struct end_pair another(struct end_pair first, int own_queues)
     for (int i = 0; i < 2; i++) {
         if (own_queues)
             ends[i]->send_cq = ends[i]->recv_cq = ibv_create_cq(ends[i]->context, 256, NULL, NULL, 0);
-        struct ibv_qp_init_attr init = {.send_cq = ends[i]->send_cq, .recv_cq = ends[i]->recv_cq, .qp_type = IBV_QPT_RC, .cap = {128, 128, 4, 4, 64}};
+        struct ibv_qp_init_attr init = {.send_cq = ends[i]->send_cq,
+                                        .recv_cq = ends[i]->recv_cq,
+                                        .qp_type = IBV_QPT_RC,
+                                        .cap = {128, 128, 4, 4, 64}};
         CHECK(ends[i]->qp = ibv_create_qp(ends[i]->pd, &init));
         EQUAL(0, to_init_rc(ends[i]->qp, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC));
     }
@@ -34,12 +38,15 @@ static struct end_pair another(struct end_pair first, int own_queues)
 
 static void write_to(struct end_pair *p, uint32_t length, unsigned flags)
 {
-    EQUAL(0, post(&p->a, &p->b, (struct operation){.opcode = IBV_WR_RDMA_WRITE, .id = 9, .length = length, .flags = flags}));
+    EQUAL(0, post(&p->a, &p->b,
+                  (struct operation){.opcode = IBV_WR_RDMA_WRITE, .id = 9, .length = length, .flags = flags}));
 }
 
 static void message(struct end *from, struct end *to)
 {
-    EQUAL(0, post(from, to, (struct operation){.opcode = IBV_WR_SEND, .local = MESSAGE, .length = 8, .flags = IBV_SEND_SIGNALED}));
+    EQUAL(0,
+          post(from, to,
+               (struct operation){.opcode = IBV_WR_SEND, .local = MESSAGE, .length = 8, .flags = IBV_SEND_SIGNALED}));
 }
 
 static void one(struct ibv_cq *cq)
@@ -62,8 +69,8 @@ static void completion(void)
         }
 }
 
-/* A write by one connection, then a message by another one, with queues of its own: whoever has the message has the data. The other's queues
- * are polled before, so that the device leaves its packets to the program. */
+/* A write by one connection, then a message by another one, with queues of its own: whoever has the message has the
+ * data. The other's queues are polled before, so that the device leaves its packets to the program. */
 static void other_queues(void)
 {
     struct end_pair writes = pair(), messages = another(writes, 1);
@@ -83,7 +90,8 @@ static void other_queues(void)
         }
 }
 
-/* Somebody between them: a writes to c, and tells b, who tells c; c polls one completion at a time from the one queue of both connections. */
+/* Somebody between them: a writes to c, and tells b, who tells c; c polls one completion at a time from the one queue
+ * of both connections. */
 static struct relay {
     struct end_pair writes, to_b, to_c;
     uint32_t length;
@@ -133,7 +141,8 @@ static void chain(void)
     pthread_join(thread, NULL);
 }
 
-/* Several connections write, each to a place of its own, and the reader calls no verb: it waits for the last byte of each. */
+/* Several connections write, each to a place of its own, and the reader calls no verb: it waits for the last byte of
+ * each. */
 static struct end_pair writers[PAIRS];
 static volatile unsigned wanted;
 
@@ -145,7 +154,11 @@ static void *write_all(void *unused)
             while (__atomic_load_n(&wanted, __ATOMIC_ACQUIRE) != number)
                 sched_yield();
             for (int k = 0; k < PAIRS; k++) {
-                struct operation o = {.opcode = IBV_WR_RDMA_WRITE, .id = 9, .local = (size_t) k << 16, .remote = (size_t) k << 16, .length = sizes[i],
+                struct operation o = {.opcode = IBV_WR_RDMA_WRITE,
+                                      .id = 9,
+                                      .local = (size_t) k << 16,
+                                      .remote = (size_t) k << 16,
+                                      .length = sizes[i],
                                       .flags = IBV_SEND_SIGNALED};
                 memset(writers[0].a.memory + o.local, (int) (1 + number % 250), sizes[i]);
                 EQUAL(0, post(&writers[k].a, &writers[k].b, o));

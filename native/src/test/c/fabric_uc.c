@@ -1,5 +1,5 @@
-/* Unreliable connections: what a message does at the other end, and that one which has lost a packet does nothing more. "stream" and
- * "broken-message" hold over a network that loses, doubles and reorders packets, too. */
+/* Unreliable connections: what a message does at the other end, and that one which has lost a packet does nothing more.
+ * "stream" and "broken-message" hold over a network that loses, doubles and reorders packets, too. */
 #include "fabric_connect.h"
 #include <arpa/inet.h>
 #include <poll.h>
@@ -35,8 +35,14 @@ static void sends(void)
     fill(p.a.memory, p.a.size, 3);
     for (unsigned i = 0; i < COUNT; i++) {
         EQUAL(0, post_recv(&p.b, 0, 100000));
-        EQUAL(0, post(&p.a, &p.b, (struct operation){.opcode = i % 2 ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND, .id = i, .local = i,
-                                                     .length = sizes[i], .immediate = 7 * i, .flags = i % 3 ? signaled : 0, .halved = 1}));
+        EQUAL(0, post(&p.a, &p.b,
+                      (struct operation){.opcode = i % 2 ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND,
+                                         .id = i,
+                                         .local = i,
+                                         .length = sizes[i],
+                                         .immediate = 7 * i,
+                                         .flags = i % 3 ? signaled : 0,
+                                         .halved = 1}));
         struct ibv_wc wc = one(p.b.recv_cq);
         EQUAL(IBV_WC_SUCCESS, wc.status);
         EQUAL(IBV_WC_RECV, wc.opcode);
@@ -57,11 +63,18 @@ static void writes(void)
 {
     struct end_pair p = pair_of((struct pair_options){.mtu = IBV_MTU_4096});
     fill(p.a.memory, 300001, 5);
-    EQUAL(0, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_RDMA_WRITE, .id = 1, .remote = 13, .length = 300001, .flags = signaled}));
+    EQUAL(0, post(&p.a, &p.b,
+                  (struct operation){
+                      .opcode = IBV_WR_RDMA_WRITE, .id = 1, .remote = 13, .length = 300001, .flags = signaled}));
     one_success(p.a.send_cq, 1, IBV_WC_RDMA_WRITE);
     EQUAL(0, post_recv(&p.b, 900000, 8));
-    EQUAL(0, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .id = 2, .remote = 600000, .length = 9000,
-                                                 .immediate = 99, .flags = signaled}));
+    EQUAL(0, post(&p.a, &p.b,
+                  (struct operation){.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+                                     .id = 2,
+                                     .remote = 600000,
+                                     .length = 9000,
+                                     .immediate = 99,
+                                     .flags = signaled}));
     one_success(p.a.send_cq, 2, IBV_WC_RDMA_WRITE);
     struct ibv_wc wc = one(p.b.recv_cq);
     EQUAL(IBV_WC_RECV_RDMA_WITH_IMM, wc.opcode);
@@ -102,12 +115,17 @@ static void refused(void)
     EQUAL(0, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_SEND, .length = 64, .flags = IBV_SEND_INLINE}));
     EQUAL(IBV_WC_SUCCESS, one(p.b.recv_cq).status);
     struct end_pair q = pair_of((struct pair_options){.not_connected = 1});
-    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = 5, .ah_attr = {.dlid = own_lid(q.a.context), .port_num = 1}};
-    EQUAL(EINVAL, ibv_modify_qp(q.a.qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                                                   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
+                                .path_mtu = IBV_MTU_1024,
+                                .dest_qp_num = 5,
+                                .ah_attr = {.dlid = own_lid(q.a.context), .port_num = 1}};
+    EQUAL(EINVAL, ibv_modify_qp(q.a.qp, &attr,
+                                IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                                    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
 }
 
-/* Without a receive, with too small a one, without the right, with a wrong key: nothing is told to anybody, and the next one comes. */
+/* Without a receive, with too small a one, without the right, with a wrong key: nothing is told to anybody, and the
+ * next one comes. */
 static void silence(void)
 {
     struct end_pair p = pair_of((struct pair_options){.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE});
@@ -118,8 +136,15 @@ static void silence(void)
     EQUAL(0, post_recv(&p.b, 0, 1500));
     EQUAL(0, post_recv(&p.b, 8192, 4000));
     EQUAL(0, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_SEND, .id = 2, .length = 3000, .flags = signaled}));
-    EQUAL(0, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_RDMA_WRITE, .id = 3, .length = 3000, .remote = 16384, .rkey = p.b.mr->rkey ^ 0x500, .flags = signaled}));
-    EQUAL(0, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_SEND, .id = 4, .local = 100, .length = 1200, .flags = signaled}));
+    EQUAL(0, post(&p.a, &p.b,
+                  (struct operation){.opcode = IBV_WR_RDMA_WRITE,
+                                     .id = 3,
+                                     .length = 3000,
+                                     .remote = 16384,
+                                     .rkey = p.b.mr->rkey ^ 0x500,
+                                     .flags = signaled}));
+    EQUAL(0, post(&p.a, &p.b,
+                  (struct operation){.opcode = IBV_WR_SEND, .id = 4, .local = 100, .length = 1200, .flags = signaled}));
     struct ibv_wc wc = one(p.b.recv_cq);
     EQUAL(IBV_WC_SUCCESS, wc.status);
     EQUAL(1200, wc.byte_len); /* the receive that was too small is there still, and is filled from its beginning */
@@ -132,7 +157,8 @@ static void silence(void)
     EQUAL(IBV_QPS_RTS, state_of(p.b.qp));
 }
 
-/* A send whose memory is wrong breaks the send queue only: what is posted then is flushed, and after it is mended it goes on. */
+/* A send whose memory is wrong breaks the send queue only: what is posted then is flushed, and after it is mended it
+ * goes on. */
 static void broken_sends(void)
 {
     struct end_pair p = pair_of((struct pair_options){0});
@@ -162,7 +188,8 @@ static void shared_queue(void)
 {
     struct end_pair p = pair_of((struct pair_options){.with_srq = 1});
     struct ibv_sge sge = sge_at(&p.b, 0, 100), large = sge_at(&p.b, 4096, 4000);
-    struct ibv_recv_wr second = {.wr_id = 2, .sg_list = &large, .num_sge = 1}, first = {.wr_id = 1, .sg_list = &sge, .num_sge = 1, .next = &second}, *bad;
+    struct ibv_recv_wr second = {.wr_id = 2, .sg_list = &large, .num_sge = 1},
+                       first = {.wr_id = 1, .sg_list = &sge, .num_sge = 1, .next = &second}, *bad;
     EQUAL(0, ibv_post_srq_recv(p.b.srq, &first, &bad));
     EQUAL(0, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_SEND, .length = 200}));
     EQUAL(0, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_SEND, .length = 100}));
@@ -184,8 +211,12 @@ static void stream(void)
         EQUAL(0, post_recv(&p.b, i * 4096, 4096));
     for (unsigned i = 0; i < COUNT; i++) {
         fill(p.a.memory, LENGTH, i);
-        EQUAL(0, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_SEND_WITH_IMM, .id = i, .length = LENGTH, .immediate = i,
-                                                     .flags = i % 32 == 31 ? signaled : 0}));
+        EQUAL(0, post(&p.a, &p.b,
+                      (struct operation){.opcode = IBV_WR_SEND_WITH_IMM,
+                                         .id = i,
+                                         .length = LENGTH,
+                                         .immediate = i,
+                                         .flags = i % 32 == 31 ? signaled : 0}));
         if (i % 32 == 31)
             one_success(p.a.send_cq, i, IBV_WC_SEND);
         int got = ibv_poll_cq(p.b.recv_cq, 16, wc);
@@ -205,7 +236,8 @@ static void stream(void)
     CHECK(stays_empty(p.a.send_cq));
 }
 
-/* The receiver comes into RTR in the middle of a stream whose numbers it was told wrongly: from the next whole message on it takes all. */
+/* The receiver comes into RTR in the middle of a stream whose numbers it was told wrongly: from the next whole message
+ * on it takes all. */
 static void broken_message(void)
 {
     struct end_pair p = pair_of((struct pair_options){.not_connected = 1, .psn = 5});
@@ -229,10 +261,20 @@ static void large(void)
     fill(p.a.memory, LENGTH, 1);
     fill(p.b.memory, LENGTH, 2);
     EQUAL(0, post_recv(&p.b, 0, 0));
-    EQUAL(0, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .id = 1, .remote = LENGTH, .length = LENGTH, .flags = signaled}));
+    EQUAL(
+        0,
+        post(
+            &p.a, &p.b,
+            (struct operation){
+                .opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .id = 1, .remote = LENGTH, .length = LENGTH, .flags = signaled}));
     one_success(p.a.send_cq, 1, IBV_WC_RDMA_WRITE);
     EQUAL(0, post_recv(&p.a, 0, 0));
-    EQUAL(0, post(&p.b, &p.a, (struct operation){.opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .id = 2, .remote = LENGTH, .length = LENGTH, .flags = signaled}));
+    EQUAL(
+        0,
+        post(
+            &p.b, &p.a,
+            (struct operation){
+                .opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .id = 2, .remote = LENGTH, .length = LENGTH, .flags = signaled}));
     EQUAL(LENGTH, one(p.a.recv_cq).byte_len);
     EQUAL(LENGTH, one(p.b.recv_cq).byte_len);
     CHECK(is_filled(p.a.memory + LENGTH, LENGTH, 2) && is_filled(p.b.memory + LENGTH, LENGTH, 1));
@@ -240,7 +282,16 @@ static void large(void)
 
 int main(int argc, char **argv)
 {
-    return run_cases(argc, argv, (struct fabric_case[]){
-        {"sends", sends}, {"writes", writes}, {"sleeper", sleeper}, {"refused", refused}, {"silence", silence}, {"broken-sends", broken_sends},
-        {"shared-queue", shared_queue}, {"stream", stream}, {"broken-message", broken_message}, {"large", large}, {0}});
+    return run_cases(argc, argv,
+                     (struct fabric_case[]){{"sends", sends},
+                                            {"writes", writes},
+                                            {"sleeper", sleeper},
+                                            {"refused", refused},
+                                            {"silence", silence},
+                                            {"broken-sends", broken_sends},
+                                            {"shared-queue", shared_queue},
+                                            {"stream", stream},
+                                            {"broken-message", broken_message},
+                                            {"large", large},
+                                            {0}});
 }

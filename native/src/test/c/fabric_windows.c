@@ -1,4 +1,5 @@
-/* Memory windows of both types: what they let a peer do, when they are bound and given up, and what of that is an error. */
+/* Memory windows of both types: what they let a peer do, when they are bound and given up, and what of that is an
+ * error. */
 #include "fabric_connect.h"
 #include <arpa/inet.h>
 
@@ -13,7 +14,8 @@ static struct ibv_wc one(struct ibv_cq *cq)
 
 static struct ibv_mw_bind_info part(struct end *end, unsigned access)
 {
-    return (struct ibv_mw_bind_info){.mr = end->mr, .addr = (uintptr_t) end->memory + AT, .length = LENGTH, .mw_access_flags = access};
+    return (struct ibv_mw_bind_info){
+        .mr = end->mr, .addr = (uintptr_t) end->memory + AT, .length = LENGTH, .mw_access_flags = access};
 }
 
 static struct ibv_send_wr binding(struct ibv_mw *mw, struct ibv_mw_bind_info info)
@@ -27,7 +29,8 @@ static void bind_window(struct end *end, struct ibv_mw *mw, struct ibv_mw_bind_i
 {
     uint32_t before = mw->rkey;
     if (mw->type == IBV_MW_TYPE_1) {
-        EQUAL(0, ibv_bind_mw(end->qp, mw, &(struct ibv_mw_bind){.wr_id = 50, .send_flags = IBV_SEND_SIGNALED, .bind_info = info}));
+        EQUAL(0, ibv_bind_mw(end->qp, mw,
+                             &(struct ibv_mw_bind){.wr_id = 50, .send_flags = IBV_SEND_SIGNALED, .bind_info = info}));
     } else {
         struct ibv_send_wr wr = binding(mw, info), *bad;
         EQUAL(0, ibv_post_send(end->qp, &wr, &bad));
@@ -50,10 +53,17 @@ static struct ibv_mw *window(struct end *end, enum ibv_mw_type type, unsigned ac
 }
 
 /* One access of a's to b's memory by a key. */
-static enum ibv_wc_status try(struct end_pair *p, enum ibv_wr_opcode opcode, uint32_t rkey, size_t remote, uint32_t length)
+static enum ibv_wc_status try(struct end_pair *p, enum ibv_wr_opcode opcode, uint32_t rkey, size_t remote,
+                              uint32_t length)
 {
-    EQUAL(0, post(&p->a, &p->b, (struct operation){.opcode = opcode, .id = 1, .local = 65536, .remote = remote, .length = length, .rkey = rkey,
-                                                   .flags = IBV_SEND_SIGNALED}));
+    EQUAL(0, post(&p->a, &p->b,
+                  (struct operation){.opcode = opcode,
+                                     .id = 1,
+                                     .local = 65536,
+                                     .remote = remote,
+                                     .length = length,
+                                     .rkey = rkey,
+                                     .flags = IBV_SEND_SIGNALED}));
     return one(p->a.send_cq).status;
 }
 
@@ -118,7 +128,10 @@ static void given_up(int by_peer)
 {
     struct end_pair p = make_pair((struct pair_options){0});
     struct ibv_mw *mw = window(&p.b, IBV_MW_TYPE_2, READ | WRITE);
-    struct ibv_send_wr wr = {.wr_id = 60, .opcode = by_peer ? IBV_WR_SEND_WITH_INV : IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED}, *bad;
+    struct ibv_send_wr wr = {.wr_id = 60,
+                             .opcode = by_peer ? IBV_WR_SEND_WITH_INV : IBV_WR_LOCAL_INV,
+                             .send_flags = IBV_SEND_SIGNALED},
+                       *bad;
     struct ibv_sge sge = sge_at(&p.a, 0, 3000);
     wr.invalidate_rkey = mw->rkey;
     EQUAL(IBV_WC_SUCCESS, try(&p, IBV_WR_RDMA_WRITE, mw->rkey, AT, 100));
@@ -159,9 +172,18 @@ static void in_order(void)
         uint32_t key = ibv_inc_rkey(mw->rkey);
         struct ibv_sge sge = {(uintptr_t) &key, sizeof key, 0}, from = sge_at(&p.b, 200000, 5000);
         struct ibv_send_wr inv = {.wr_id = 4, .opcode = IBV_WR_LOCAL_INV, .invalidate_rkey = key}, *bad;
-        struct ibv_send_wr send = {.wr_id = 3, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED};
+        struct ibv_send_wr send = {.wr_id = 3,
+                                   .sg_list = &sge,
+                                   .num_sge = 1,
+                                   .opcode = IBV_WR_SEND,
+                                   .send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED};
         struct ibv_send_wr bind = binding(mw, part(&p.b, WRITE));
-        struct ibv_send_wr read = {.wr_id = 1, .sg_list = &from, .num_sge = 1, .opcode = IBV_WR_RDMA_READ, .next = &bind, .send_flags = IBV_SEND_SIGNALED,
+        struct ibv_send_wr read = {.wr_id = 1,
+                                   .sg_list = &from,
+                                   .num_sge = 1,
+                                   .opcode = IBV_WR_RDMA_READ,
+                                   .next = &bind,
+                                   .send_flags = IBV_SEND_SIGNALED,
                                    .wr.rdma = {(uintptr_t) p.a.memory, p.a.mr->rkey}};
         bind.next = &send;
         bind.wr_id = 2;
@@ -184,7 +206,8 @@ static void of_one_queue_pair(void)
 {
     struct end_pair p = make_pair((struct pair_options){0});
     struct pair_options o = {0};
-    struct ibv_qp_init_attr init = {.send_cq = p.b.send_cq, .recv_cq = p.b.recv_cq, .qp_type = IBV_QPT_RC, .cap = {16, 16, 1, 1, 0}};
+    struct ibv_qp_init_attr init = {
+        .send_cq = p.b.send_cq, .recv_cq = p.b.recv_cq, .qp_type = IBV_QPT_RC, .cap = {16, 16, 1, 1, 0}};
     struct ibv_qp *other = ibv_create_qp(p.b.pd, &init);
     CHECK(other);
     EQUAL(0, to_init_rc(other, READ | WRITE));
@@ -246,7 +269,8 @@ static void mistakes(void)
     EQUAL(EINVAL, ibv_post_send(p.b.qp, &wr, &bad));
     bind_window(&p.b, mw, part(&p.b, READ), IBV_WC_MW_BIND_ERR); /* it is bound, and was not given up */
     struct end_pair q = make_pair((struct pair_options){0});
-    wr = (struct ibv_send_wr){.wr_id = 5, .opcode = IBV_WR_LOCAL_INV, .invalidate_rkey = window(&q.b, IBV_MW_TYPE_1, READ)->rkey};
+    wr = (struct ibv_send_wr){
+        .wr_id = 5, .opcode = IBV_WR_LOCAL_INV, .invalidate_rkey = window(&q.b, IBV_MW_TYPE_1, READ)->rkey};
     EQUAL(0, ibv_post_send(q.b.qp, &wr, &bad));
     EQUAL(IBV_WC_MW_BIND_ERR, one(q.b.send_cq).status);
     struct end_pair r = make_pair((struct pair_options){0});
@@ -273,17 +297,22 @@ static void lives(void)
     EQUAL(0, ibv_dealloc_pd(p.b.pd));
     struct ibv_device_attr device;
     EQUAL(0, ibv_query_device(p.a.context, &device));
-    CHECK(device.max_mw > 0 && device.device_cap_flags & IBV_DEVICE_MEM_WINDOW && device.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B);
+    CHECK(device.max_mw > 0 && device.device_cap_flags & IBV_DEVICE_MEM_WINDOW &&
+          device.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B);
 }
 
 /* The extended interface, on a queue pair that is connected to itself. */
 static void extended(void)
 {
     struct end_pair p = make_pair((struct pair_options){.not_connected = 1});
-    struct ibv_qp_init_attr_ex init = {
-        .send_cq = p.b.send_cq, .recv_cq = p.b.recv_cq, .cap = {16, 16, 1, 1, 0}, .qp_type = IBV_QPT_RC, .pd = p.b.pd,
-        .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-        .send_ops_flags = IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_WRITE};
+    struct ibv_qp_init_attr_ex init = {.send_cq = p.b.send_cq,
+                                       .recv_cq = p.b.recv_cq,
+                                       .cap = {16, 16, 1, 1, 0},
+                                       .qp_type = IBV_QPT_RC,
+                                       .pd = p.b.pd,
+                                       .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+                                       .send_ops_flags = IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV |
+                                                         IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_WRITE};
     struct ibv_qp *qp = ibv_create_qp_ex(p.b.context, &init);
     CHECK(qp);
     EQUAL(0, to_init_rc(qp, READ | WRITE));
@@ -340,8 +369,19 @@ static void unreliable(void)
 
 int main(int argc, char **argv)
 {
-    return run_cases(argc, argv, (struct fabric_case[]){
-        {"first-type", first_type}, {"second-type", second_type}, {"rights", rights}, {"bound-anew", bound_anew}, {"zero-based", zero_based},
-        {"local-inv", local_inv}, {"send-with-inv", send_with_inv}, {"in-order", in_order}, {"of-one-queue-pair", of_one_queue_pair},
-        {"mistakes", mistakes}, {"lives", lives}, {"extended", extended}, {"unreliable", unreliable}, {0}});
+    return run_cases(argc, argv,
+                     (struct fabric_case[]){{"first-type", first_type},
+                                            {"second-type", second_type},
+                                            {"rights", rights},
+                                            {"bound-anew", bound_anew},
+                                            {"zero-based", zero_based},
+                                            {"local-inv", local_inv},
+                                            {"send-with-inv", send_with_inv},
+                                            {"in-order", in_order},
+                                            {"of-one-queue-pair", of_one_queue_pair},
+                                            {"mistakes", mistakes},
+                                            {"lives", lives},
+                                            {"extended", extended},
+                                            {"unreliable", unreliable},
+                                            {0}});
 }

@@ -1,9 +1,11 @@
-/* Memory windows with a device that does not borrow: requests name the device's windows and keys of this life (virtual_window.h). */
+/* Memory windows with a device that does not borrow: requests name the device's windows and keys of this life
+ * (virtual_window.h). */
 #include "virtual_window.h"
 #include <errno.h>
 #include <stdlib.h>
 
-/* The job's own names are recorded: rc_submit_window() puts in the device's. The first element says which queue pair it is. */
+/* The job's own names are recorded: rc_submit_window() puts in the device's. The first element says which queue pair it
+ * is. */
 int rc_record_local(struct v_qp *qp, struct rc_request *request, const struct ibv_send_wr *wr)
 {
     if (wr->opcode == IBV_WR_BIND_MW && !wr->bind_mw.mw)
@@ -33,7 +35,8 @@ static int bind(struct v_qp *qp, struct v_mw *mw, struct ibv_send_wr *copy)
             mw->real->rkey = copy->bind_mw.rkey;
         return error;
     }
-    struct ibv_mw_bind bind = {.wr_id = copy->wr_id, .send_flags = copy->send_flags, .bind_info = copy->bind_mw.bind_info};
+    struct ibv_mw_bind bind = {
+        .wr_id = copy->wr_id, .send_flags = copy->send_flags, .bind_info = copy->bind_mw.bind_info};
     return abs(lower_device->bind_mw(qp->real, mw->real, &bind));
 }
 
@@ -48,7 +51,8 @@ int rc_submit_window(struct v_qp *qp, struct rc_request *request, struct ibv_sen
         if ((key ^ mw->mw.handle) >= 256)
             return EINVAL;
         int error = virtual_tell_window(mw, key);
-        if (mw->mw.type == IBV_MW_TYPE_2) /* as the program keeps it: providers tell the kernel which key is to be replaced */
+        /* As the program keeps it: providers tell the kernel which key is to be replaced. */
+        if (mw->mw.type == IBV_MW_TYPE_2)
             mw->real->rkey = window_real_key(mw, mw->mw.rkey);
         copy->bind_mw.rkey = window_real_key(mw, key);
         copy->bind_mw.bind_info = real_info(copy->bind_mw.bind_info);
@@ -82,9 +86,13 @@ static int bind_again(struct v_context *context, struct v_mw *mw)
     struct rc_request request = {
         .flags = IBV_SEND_SIGNALED,
         .work = {.state = WORK_SEND, .number = NUMBER_OTHER | NUMBER_OF_CONNECTION, .wr_id = (uintptr_t)&request.work}};
-    struct ibv_send_wr wr = {.wr_id = (uintptr_t)&request.work, .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+    struct ibv_send_wr wr = {.wr_id = (uintptr_t)&request.work,
+                             .opcode = IBV_WR_BIND_MW,
+                             .send_flags = IBV_SEND_SIGNALED,
                              .bind_mw = {.rkey = window_real_key(mw, mw->binding.rkey),
-                                         .bind_info = {.mr = mw->mr->real, .addr = mw->binding.address, .length = mw->binding.length,
+                                         .bind_info = {.mr = mw->mr->real,
+                                                       .addr = mw->binding.address,
+                                                       .length = mw->binding.length,
                                                        .mw_access_flags = mw->binding.access}}};
     if (!qp)
         return mw->mw.type == IBV_MW_TYPE_1 ? ENOTCONN : 0; /* type 2: nobody could use it any more */

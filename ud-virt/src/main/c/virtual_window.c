@@ -104,8 +104,11 @@ static void note_bound(struct v_context *context, const struct rc_request *reque
             unbind(mw);
         mw->mr = (struct v_mr *)info->mr;
         mw->qp = (struct v_qp *)(uintptr_t)request->sges[0].addr;
-        mw->binding = (struct window_binding){.rkey = request->posted.bind_mw.rkey, .bound = info->length != 0,
-                                              .access = info->mw_access_flags, .address = info->addr, .length = info->length};
+        mw->binding = (struct window_binding){.rkey = request->posted.bind_mw.rkey,
+                                              .bound = info->length != 0,
+                                              .access = info->mw_access_flags,
+                                              .address = info->addr,
+                                              .length = info->length};
     }
 }
 
@@ -164,8 +167,8 @@ int virtual_keep_windows(struct v_context *context)
     return 0;
 }
 
-/* The lowest byte of the device's key moves by one with each binding of type 1, and must be another one of type 2. The key that the window
- * has now, and those that it gets, are the device's next ones. */
+/* The lowest byte of the device's key moves by one with each binding of type 1, and must be another one of type 2. The
+ * key that the window has now, and those that it gets, are the device's next ones. */
 static void choose_shift(struct v_mw *mw)
 {
     uint32_t now = mw->binding.rkey ? mw->binding.rkey : mw->mw.handle;
@@ -189,7 +192,8 @@ int virtual_rebuild_windows(struct v_context *context)
         if (virtual_lending())
             continue;
         choose_shift(mw);
-        memset(mw->told, 0xff, sizeof mw->told); /* nobody need be told of what the file has when peers are made one of it */
+        memset(mw->told, 0xff,
+               sizeof mw->told); /* nobody need be told of what the file has when peers are made one of it */
         if (mw->binding.bound && (errno = virtual_tell_window(mw, mw->binding.rkey)))
             return -1;
         memset(mw->told, 0, sizeof mw->told);

@@ -1,6 +1,7 @@
-/* Memory windows (docs/rc-virtualization.md). With a device that does not borrow, a window is another one of the device in each life. The
- * job's keys of it are a block of 256 numbers, of which the lowest byte counts as that of the device's does, by a difference that holds for
- * a life: so each key has one meaning as long as a life lasts, and peers on other hosts may remember it. */
+/* Memory windows (docs/rc-virtualization.md). With a device that does not borrow, a window is another one of the device
+ * in each life. The job's keys of it are a block of 256 numbers, of which the lowest byte counts as that of the
+ * device's does, by a difference that holds for a life: so each key has one meaning as long as a life lasts, and peers
+ * on other hosts may remember it. */
 #pragma once
 #include "rc.h"
 #include "virtual.h"
@@ -10,7 +11,8 @@ struct v_mw {
     struct ibv_mw *real;
     struct v_link link;
     struct v_mw *next_block; /* of all windows whose blocks are given; guarded as the regions' keys */
-    struct window_binding binding; /* as the completions tell; of a borrowing device: while a life is rebuilt. mr_key, qpn: virtual */
+    struct window_binding
+        binding; /* as the completions tell; of a borrowing device: while a life is rebuilt. mr_key, qpn: virtual */
     uint32_t shift;          /* from the lowest byte of its keys to that of the device's */
     uint64_t told[4];        /* bit by lowest byte: peers on other hosts can ask for that key, in this life */
     struct v_mr *mr;         /* while it is bound: to what */
@@ -46,7 +48,8 @@ void virtual_note_window(struct v_context *context, struct ibv_wc *wc);
 void virtual_forget_windows_of(struct v_context *context, const struct v_mr *mr, const struct v_qp *qp);
 
 int virtual_keep_windows(struct v_context *context);    /* before the old device is forgotten */
-int virtual_rebuild_windows(struct v_context *context); /* 0, or -1 with errno; those of a device that does not borrow are bound later */
+int virtual_rebuild_windows(
+    struct v_context *context); /* 0, or -1 with errno; those of a device that does not borrow are bound later */
 
 /* rc_window.c: posting, and binding again when a life's connections are made. 0, or an errno. */
 int rc_record_local(struct v_qp *qp, struct rc_request *request, const struct ibv_send_wr *wr);

@@ -1,10 +1,22 @@
-/* Connections, reliable and unreliable, from the process to itself, and memory windows. A model says which requests can complete, so that every
- * step waits for just these: a reliable one that wants a receive waits, and with it all behind it; an unreliable one is lost. */
+/* Connections, reliable and unreliable, from the process to itself, and memory windows. A model says which requests can
+ * complete, so that every step waits for just these: a reliable one that wants a receive waits, and with it all behind
+ * it; an unreliable one is lost. */
 #include "verbs_walk.h"
 #include <errno.h>
 #include <time.h>
 
-enum { PAIRS = 3, SLOT = 8192, SLOTS = 24, RECEIVE_SLOTS = 8, TARGET = 8, WINDOW = 12, SOURCE = 16, FLAG = 23, QUEUED = 24, WAIT_S = 30 };
+enum {
+    PAIRS = 3,
+    SLOT = 8192,
+    SLOTS = 24,
+    RECEIVE_SLOTS = 8,
+    TARGET = 8,
+    WINDOW = 12,
+    SOURCE = 16,
+    FLAG = 23,
+    QUEUED = 24,
+    WAIT_S = 30
+};
 enum { RIGHTS = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC };
 
 struct request {
@@ -40,10 +52,17 @@ static struct ibv_sge element(char *from, uint32_t length)
 static int modify(struct pair *p, struct ibv_qp *qp, const struct ibv_qp *peer)
 {
     struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = RIGHTS};
-    struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = peer->qp_num, .rq_psn = 3,
-                              .max_dest_rd_atomic = 4, .min_rnr_timer = 1, .ah_attr = {.dlid = walk.lid, .port_num = 1}};
-    struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS, .sq_psn = 3, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 4};
-    int to_rtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN, to_rts = IBV_QP_STATE | IBV_QP_SQ_PSN;
+    struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR,
+                              .path_mtu = IBV_MTU_1024,
+                              .dest_qp_num = peer->qp_num,
+                              .rq_psn = 3,
+                              .max_dest_rd_atomic = 4,
+                              .min_rnr_timer = 1,
+                              .ah_attr = {.dlid = walk.lid, .port_num = 1}};
+    struct ibv_qp_attr rts = {
+        .qp_state = IBV_QPS_RTS, .sq_psn = 3, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 4};
+    int to_rtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
+        to_rts = IBV_QP_STATE | IBV_QP_SQ_PSN;
     if (!p->unreliable) {
         to_rtr |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
         to_rts |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
@@ -114,8 +133,12 @@ static void await_arrival(struct pair *p)
 {
     struct ibv_sge sge = {(uintptr_t)&p->flag, sizeof p->flag, 0};
     volatile uint64_t *seen = (volatile uint64_t *)at(p, FLAG);
-    struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED,
-                             .wr.rdma = {(uintptr_t)seen, mr->rkey}}, *bad;
+    struct ibv_send_wr wr = {.sg_list = &sge,
+                             .num_sge = 1,
+                             .opcode = IBV_WR_RDMA_WRITE,
+                             .send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED,
+                             .wr.rdma = {(uintptr_t)seen, mr->rkey}},
+                       *bad;
     struct ibv_wc wc;
     p->flag++;
     NEED(!ibv_post_send(p->a, &wr, &bad));
@@ -185,7 +208,8 @@ static void send(struct pair *p)
 
 static void one_sided(struct pair *p)
 {
-    static const enum ibv_wr_opcode opcodes[] = {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD};
+    static const enum ibv_wr_opcode opcodes[] = {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ,
+                                                 IBV_WR_ATOMIC_FETCH_AND_ADD};
     struct ibv_send_wr wr = {.opcode = opcodes[pick(4)], .imm_data = htobe32(p->next)};
     uint32_t length = 8 + pick(6000);
     wr.wr.rdma.remote_addr = (uintptr_t)at(p, TARGET + pick(WINDOW - TARGET));
@@ -204,7 +228,8 @@ static void one_sided(struct pair *p)
 static void bind_window(struct pair *p)
 {
     struct ibv_send_wr wr = {.wr_id = 1000 + p->next++, .send_flags = IBV_SEND_SIGNALED}, *bad;
-    struct ibv_mw_bind_info info = {.mr = mr, .addr = (uintptr_t)at(p, WINDOW), .length = 2 * SLOT, .mw_access_flags = RIGHTS};
+    struct ibv_mw_bind_info info = {
+        .mr = mr, .addr = (uintptr_t)at(p, WINDOW), .length = 2 * SLOT, .mw_access_flags = RIGHTS};
     if (!p->window)
         NEED(p->window = ibv_alloc_mw(walk.pd, pick(2) ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2));
     if (p->window->type == IBV_MW_TYPE_1) {

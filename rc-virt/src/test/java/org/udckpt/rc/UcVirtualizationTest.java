@@ -16,7 +16,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.udckpt.address.Endpoint;
 import org.udckpt.address.Transport;
 
-/** Unreliable connections over checkpoints and restarts, with a device that borrows the translation (1) and one that does not (0). */
+/**
+ * Unreliable connections over checkpoints and restarts, with a device that borrows the translation (1) and one that
+ * does not (0).
+ */
 @Timeout(270)
 class UcVirtualizationTest {
     private record Step(int rank, String command, String answer) {
@@ -25,7 +28,8 @@ class UcVirtualizationTest {
         }
     }
 
-    private static final String SEND = "opcode 0", WRITE = "opcode 1", RECEIVE = "opcode 128", RECEIVE_WRITE = "opcode 129";
+    private static final String SEND = "opcode 0", WRITE = "opcode 1", RECEIVE = "opcode 128",
+                                RECEIVE_WRITE = "opcode 129";
 
     /** On the way back, too; the network loses nothing, and receives are there in time, so that all messages come. */
     private static final List<Step> SCRIPT = List.of(
@@ -61,8 +65,10 @@ class UcVirtualizationTest {
     @TempDir Path scratch;
 
     private Lives lives(String queue, String lending, boolean apart) throws Exception {
-        return new Lives(scratch, (rank, environment) -> new RcClient(rank, Path.of(System.getProperty("udckpt.native")), environment),
-                "uc " + queue, 0, Map.of("UDCKPT_LENDING", lending), apart);
+        return new Lives(scratch,
+                         (rank, environment)
+                                 -> new RcClient(rank, Path.of(System.getProperty("udckpt.native")), environment),
+                         "uc " + queue, 0, Map.of("UDCKPT_LENDING", lending), apart);
     }
 
     private interface Interruption {
@@ -72,14 +78,19 @@ class UcVirtualizationTest {
     private static void play(Lives lives, int after, Interruption interruption) throws Exception {
         for (int i = 0; i < SCRIPT.size(); i++) {
             Step step = SCRIPT.get(i);
-            String expected = step.answer() + (step.command().startsWith("poll") ? " qp " + lives.address(step.rank()).split(" ")[2] : "");
+            String expected =
+                    step.answer() +
+                    (step.command().startsWith("poll") ? " qp " + lives.address(step.rank()).split(" ")[2] : "");
             int at = i;
             assertEquals(expected, lives.clients.get(step.rank()).ask(step.command()),
-                    () -> "with an interruption behind step " + after + ", step " + at + ": rank " + step.rank() + ", " + step.command());
+                         ()
+                                 -> "with an interruption behind step " + after + ", step " + at + ": rank " +
+                                            step.rank() + ", " + step.command());
             if (i == after) {
                 String before = lives.clients.get(0).ask("address");
                 interruption.happen();
-                assertEquals(before, lives.clients.get(0).ask("address"), "what the job sees stays, also a broken send queue");
+                assertEquals(before, lives.clients.get(0).ask("address"),
+                             "what the job sees stays, also a broken send queue");
                 assertEquals(lives.address(1), lives.clients.get(1).ask("address"));
             }
         }
@@ -94,8 +105,10 @@ class UcVirtualizationTest {
             for (int step = 0; step < SCRIPT.size(); step++) {
                 play(lives, step, lives::nextLife);
                 List<Endpoint> now = lives.map().endpoints();
-                assertEquals(before.stream().map(Endpoint::virtual).toList(), now.stream().map(Endpoint::virtual).toList());
-                assertNotEquals(before.stream().map(Endpoint::real).toList(), now.stream().map(Endpoint::real).toList());
+                assertEquals(before.stream().map(Endpoint::virtual).toList(),
+                             now.stream().map(Endpoint::virtual).toList());
+                assertNotEquals(before.stream().map(Endpoint::real).toList(),
+                                now.stream().map(Endpoint::real).toList());
                 before = now;
             }
         }
@@ -111,7 +124,10 @@ class UcVirtualizationTest {
         }
     }
 
-    /** Those that a sender has been told to be sent, and for which receives were there, are received once, whatever life they come in. */
+    /**
+     * Those that a sender has been told to be sent, and for which receives were there, are received once, whatever
+     * life they come in.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"1", "0"})
     void aStreamIsCutAnywhere(String lending) throws Exception {
@@ -123,12 +139,14 @@ class UcVirtualizationTest {
                     assertEquals("posted 0", receiver.ask("receive " + i + " 16384"));
                 }
                 for (int i = 0; i < 24; i++) {
-                    assertEquals("posted 0", sender.ask("send " + i + " 0 " + 600 * (i + 1) + " " + (round + i) + " " + List.of("-", "h", "-", "hs").get(i % 4)));
+                    assertEquals("posted 0", sender.ask("send " + i + " 0 " + 600 * (i + 1) + " " + (round + i) + " " +
+                                                        List.of("-", "h", "-", "hs").get(i % 4)));
                 }
                 lives.nextLife();
                 for (int i = 0; i < 24; i++) {
                     told.add(receiver.ask("poll receives").split(" qp ")[0]);
-                    assertEquals("completion " + i + " status 0 " + RECEIVE + " bytes " + 600 * (i + 1) + " imm 0", told.getLast());
+                    assertEquals("completion " + i + " status 0 " + RECEIVE + " bytes " + 600 * (i + 1) + " imm 0",
+                                 told.getLast());
                     assertEquals("right", receiver.ask("check " + i + " " + 600 * (i + 1) + " " + (round + i)));
                 }
                 for (int i = 3; i < 24; i += 4) {

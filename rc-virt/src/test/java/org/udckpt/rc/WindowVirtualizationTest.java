@@ -11,7 +11,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Memory windows of rank 1 over checkpoints and restarts: a peer goes on by the keys that it was told, and by no others. */
+/**
+ * Memory windows of rank 1 over checkpoints and restarts: a peer goes on by the keys that it was told, and by no
+ * others.
+ */
 @Timeout(270)
 class WindowVirtualizationTest {
     private static final String BIND = "opcode 5", INVALIDATE = "opcode 6";
@@ -19,8 +22,10 @@ class WindowVirtualizationTest {
     @TempDir Path scratch;
 
     private Lives lives(String lending, boolean apart) throws Exception {
-        return new Lives(scratch, (rank, environment) -> new RcClient(rank, Path.of(System.getProperty("udckpt.native")), environment),
-                "own", 14, Map.of("UDCKPT_LENDING", lending), apart);
+        return new Lives(scratch,
+                         (rank, environment)
+                                 -> new RcClient(rank, Path.of(System.getProperty("udckpt.native")), environment),
+                         "own", 14, Map.of("UDCKPT_LENDING", lending), apart);
     }
 
     /** A conversation that is interrupted behind one of its steps, by a restart or a checkpoint. */
@@ -51,7 +56,8 @@ class WindowVirtualizationTest {
         void expect(int rank, String command, String answer) throws Exception {
             int step = at;
             String qp = command.startsWith("poll") ? " qp " + lives.address(rank).split(" ")[2] : "";
-            assertEquals(answer + qp, ask(rank, command), () -> "interrupted behind step " + cut + ", step " + step + ": rank " + rank + ", " + command);
+            assertEquals(answer + qp, ask(rank, command),
+                         () -> "interrupted behind step " + cut + ", step " + step + ": rank " + rank + ", " + command);
         }
 
         /** Binds window 0 to slot 20; returns its key. */
