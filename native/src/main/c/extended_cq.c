@@ -87,8 +87,6 @@ static int check(const struct ibv_cq_init_attr_ex *attr)
         return interposer_lacks("ibv_create_cq_ex with time stamps, VLANs, flow tags or tag matching", "only the standard fields of a completion are virtualized");
     if (attr->comp_mask & ~(uint32_t) (IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD))
         return EINVAL;
-    if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD)
-        return interposer_lacks("ibv_create_cq_ex with a parent domain", "thread domains are not virtualized; IBV_CREATE_CQ_ATTR_SINGLE_THREADED does the same");
     if (flags & ~(uint32_t) IBV_CREATE_CQ_ATTR_SINGLE_THREADED)
         return interposer_lacks("ibv_create_cq_ex with IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN", "overruns are always told");
     return attr->cqe > INT32_MAX || attr->comp_vector > INT32_MAX ? EINVAL : 0;

@@ -60,6 +60,24 @@ static void send_imm(struct ibv_qp_ex *qp, __be32 immediate)
     begin(qp, IBV_WR_SEND_WITH_IMM)->imm_data = immediate;
 }
 
+static void send_inv(struct ibv_qp_ex *qp, uint32_t key)
+{
+    begin(qp, IBV_WR_SEND_WITH_INV)->invalidate_rkey = key;
+}
+
+static void local_inv(struct ibv_qp_ex *qp, uint32_t key)
+{
+    begin(qp, IBV_WR_LOCAL_INV)->invalidate_rkey = key;
+}
+
+static void bind_mw(struct ibv_qp_ex *qp, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info)
+{
+    struct ibv_send_wr *wr = begin(qp, IBV_WR_BIND_MW);
+    wr->bind_mw.mw = mw;
+    wr->bind_mw.rkey = rkey;
+    wr->bind_mw.bind_info = *info;
+}
+
 static void rdma(struct ibv_send_wr *wr, uint32_t rkey, uint64_t address)
 {
     wr->wr.rdma.remote_addr = address;
@@ -189,6 +207,9 @@ static void fill(struct ibv_qp_ex *qp, uint32_t max_sge)
     qp->wr_abort = abandon;
     qp->wr_send = send;
     qp->wr_send_imm = send_imm;
+    qp->wr_send_inv = send_inv;
+    qp->wr_local_inv = local_inv;
+    qp->wr_bind_mw = bind_mw;
     qp->wr_rdma_read = rdma_read;
     qp->wr_rdma_write = rdma_write;
     qp->wr_rdma_write_imm = rdma_write_imm;
@@ -204,12 +225,13 @@ static void fill(struct ibv_qp_ex *qp, uint32_t max_sge)
 static uint64_t offered(enum ibv_qp_type type)
 {
     const uint64_t sends = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+    const uint64_t windows = IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV;
     const uint64_t writes = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
     switch (type) {
     case IBV_QPT_UD: return sends;
-    case IBV_QPT_UC: return sends | writes;
+    case IBV_QPT_UC: return sends | writes | windows;
     case IBV_QPT_RC:
-        return sends | writes | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+        return sends | writes | windows | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
     default: return 0;
     }
 }

@@ -28,5 +28,9 @@ int interposer_lacks(const char *name, const char *advice);
 #define MAKE(operation, ...) \
     (top_device()->operation ? top_device()->operation(__VA_ARGS__) : (REFUSE("ibv_" #operation), NULL))
 
+/* Gives a context the device's memory windows (interposer_windows.c). */
+void interposer_fill_windows(struct ibv_context *context);
+/* The same of thread domains, parent domains and advice (interposer_domain.c). */
+void interposer_fill_domains(struct ibv_context *context);
 /* Gives the extended operations that nothing here offers a named refusal. */
 void interposer_refuse_extended(struct ibv_context *context);

@@ -53,6 +53,8 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
     struct ibv_context *context = attach() ? NULL : MAKE(open_device, device);
     if (context) {
         extended_fill(context);
+        interposer_fill_windows(context);
+        interposer_fill_domains(context);
         interposer_refuse_extended(context);
     }
     return context;

@@ -1,48 +1,45 @@
 /* Protection domains and memory regions. */
 #include "interposer.h"
 #include "real_library.h"
+#include <stdio.h>
 
 EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
     return MAKE(alloc_pd, context);
 }
 
-EXPORT int ibv_dealloc_pd(struct ibv_pd *pd)
+/* What the device is asked for. The optional rights (relaxed ordering, huge pages) are its to take or leave. Memory that shall be paged in on
+ * demand is registered as usual, which does the same for the program; but not all of its address space (implicit): as a device without it. */
+static int device_access(size_t length, unsigned *access)
 {
-    return CALL(dealloc_pd, pd);
-}
-
-/* The optional ones (relaxed ordering, huge pages) are the device's to take or leave. */
-static int refuse_access(unsigned access)
-{
-    if (real_inside)
+    static int said;
+    if (real_inside || !(*access & IBV_ACCESS_ON_DEMAND))
         return 0;
-    if (access & IBV_ACCESS_ON_DEMAND)
-        return interposer_refuse("ibv_reg_mr with IBV_ACCESS_ON_DEMAND", "on-demand paging is not checkpointed; register the memory as usual");
-    if (access & IBV_ACCESS_MW_BIND)
-        return interposer_refuse("ibv_reg_mr with IBV_ACCESS_MW_BIND", "memory windows are not checkpointed");
+    if (length == SIZE_MAX) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+        fprintf(stderr, "udckpt: ibv_reg_mr: memory for on-demand paging is registered as usual: what the device holds of it stays in memory\n");
+    *access &= ~(unsigned) IBV_ACCESS_ON_DEMAND;
     return 0;
 }
 
 EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
-    if (refuse_access((unsigned) access))
+    if (device_access(length, &access))
         return NULL;
     return MAKE(reg_mr, pd, addr, length, iova, access);
 }
 
 EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
 {
-    if (refuse_access((unsigned) access))
-        return NULL;
-    return MAKE(reg_mr, pd, addr, length, iova, (unsigned) access);
+    return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned) access);
 }
 
 EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
-    if (refuse_access((unsigned) access))
-        return NULL;
-    return MAKE(reg_mr, pd, addr, length, (uintptr_t) addr, (unsigned) access);
+    return ibv_reg_mr_iova2(pd, addr, length, (uintptr_t) addr, (unsigned) access);
 }
 
 EXPORT int ibv_dereg_mr(struct ibv_mr *mr)

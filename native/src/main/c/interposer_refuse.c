@@ -108,7 +108,7 @@ static struct ibv_flow *create_flow(struct ibv_qp *qp, struct ibv_flow_attr *att
 
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
-    interposer_refuse("ibv_alloc_mw", "memory windows are not checkpointed");
+    interposer_refuse("ibv_alloc_mw", "the device has no memory windows");
     return NULL;
 }
 
@@ -127,18 +127,6 @@ static struct ibv_flow_action *create_flow_action_esp(struct ibv_context *contex
 static struct ibv_rwq_ind_table *create_rwq_ind_table(struct ibv_context *context, struct ibv_rwq_ind_table_init_attr *attr)
 {
     interposer_refuse("ibv_create_rwq_ind_table", "raw work queues are not checkpointed");
-    return NULL;
-}
-
-static struct ibv_td *alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
-{
-    interposer_lacks("ibv_alloc_td", "thread domains are not virtualized; objects have their own locks");
-    return NULL;
-}
-
-static struct ibv_pd *alloc_parent_domain(struct ibv_context *context, struct ibv_parent_domain_init_attr *attr)
-{
-    interposer_lacks("ibv_alloc_parent_domain", "thread domains are not virtualized; use the protection domain");
     return NULL;
 }
 
@@ -162,11 +150,6 @@ static int post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *op, struct ibv_o
 {
     *bad = op;
     return interposer_refuse("ibv_post_srq_ops", "tag matching is not checkpointed");
-}
-
-static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags, struct ibv_sge *sges, uint32_t count)
-{
-    return interposer_lacks("ibv_advise_mr", "there is no on-demand paging to prefetch for");
 }
 
 static int get_srq_num(struct ibv_srq *srq, uint32_t *number)
@@ -198,13 +181,10 @@ void interposer_refuse_extended(struct ibv_context *context)
     FILL(extended->create_counters, create_counters);
     FILL(extended->create_flow_action_esp, create_flow_action_esp);
     FILL(extended->create_rwq_ind_table, create_rwq_ind_table);
-    FILL(extended->alloc_td, alloc_td);
-    FILL(extended->alloc_parent_domain, alloc_parent_domain);
     FILL(extended->alloc_null_mr, alloc_null_mr);
     FILL(extended->modify_cq, modify_cq);
     FILL(extended->modify_qp_rate_limit, modify_qp_rate_limit);
     FILL(extended->post_srq_ops, post_srq_ops);
     FILL(extended->query_rt_values, query_rt_values);
-    FILL(extended->advise_mr, advise_mr);
     FILL(extended->get_srq_num, get_srq_num);
 }

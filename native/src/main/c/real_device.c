@@ -81,6 +81,26 @@ static int dereg_mr(struct ibv_mr *mr)
     return REAL_CALL(real_library()->ibv_dereg_mr(mr));
 }
 
+/* Of a context's provider; libibverbs has no functions for them. */
+static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+    if (!pd->context->ops.alloc_mw) {
+        errno = EOPNOTSUPP;
+        return NULL;
+    }
+    return REAL_CALL(pd->context->ops.alloc_mw(pd, type));
+}
+
+static int dealloc_mw(struct ibv_mw *mw)
+{
+    return REAL_CALL(mw->context->ops.dealloc_mw(mw));
+}
+
+static int bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+    return REAL_CALL(abs(mw->context->ops.bind_mw(qp, mw, bind)));
+}
+
 static struct ibv_cq *create_cq(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel, int vector)
 {
     return REAL_CALL(real_library()->ibv_create_cq(context, cqe, cq_context, channel, vector));
@@ -211,6 +231,9 @@ const struct verbs_device real_device = {
     .dealloc_pd = dealloc_pd,
     .reg_mr = reg_mr,
     .dereg_mr = dereg_mr,
+    .alloc_mw = alloc_mw,
+    .dealloc_mw = dealloc_mw,
+    .bind_mw = bind_mw,
     .create_comp_channel = real_create_comp_channel,
     .destroy_comp_channel = real_destroy_comp_channel,
     .create_cq = create_cq,

@@ -11,6 +11,7 @@
 #include "soft_receive.h"
 #include "soft_srq.h"
 #include "soft_trouble.h"
+#include "soft_window.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,11 +78,12 @@ static int query_device(struct ibv_context *context, struct ibv_device_attr *att
         .page_size_cap = 4096,
         .max_qp = (int) (soft_context_of(context)->config.qpn_last - soft_context_of(context)->config.qpn_first + 1),
         .max_qp_wr = SOFT_MAX_WR,
-        .device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID,
+        .device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B,
         .max_sge = SOFT_MAX_SGE,
         .max_cq = 1 << 16,
         .max_cqe = SOFT_MAX_CQE,
         .max_mr = (int) (SOFT_MR_CHUNK * SOFT_MR_CHUNKS) - 1,
+        .max_mw = (int) (SOFT_MR_CHUNK * SOFT_MR_CHUNKS) - 1,
         .max_pd = 1 << 16,
         .max_qp_rd_atom = SOFT_RC_RD_ATOMIC,
         .max_res_rd_atom = SOFT_RC_RD_ATOMIC << 16,
@@ -224,6 +226,8 @@ const struct verbs_device soft_device = {
     .dealloc_pd = soft_dealloc_pd,
     .reg_mr = soft_reg_mr,
     .dereg_mr = soft_dereg_mr,
+    .alloc_mw = soft_alloc_mw,
+    .dealloc_mw = soft_dealloc_mw,
     .create_comp_channel = soft_create_comp_channel,
     .destroy_comp_channel = soft_destroy_comp_channel,
     .create_cq = soft_create_cq,

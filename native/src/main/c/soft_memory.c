@@ -1,5 +1,6 @@
 #include "soft_memory.h"
 #include "soft_objects.h"
+#include "soft_window.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -67,13 +68,30 @@ static uint32_t claim_slot(struct soft_context *context, uint32_t key)
     return slot;
 }
 
+uint32_t soft_take_key(struct soft_context *context, uint32_t wanted)
+{
+    uint32_t number = wanted ? claim_slot(context, wanted) : take_slot(context);
+    if (!number)
+        return 0;
+    struct soft_mr_slot *slot = &context->mr_chunks[number / SOFT_MR_CHUNK][number % SOFT_MR_CHUNK];
+    return number << 8 | (slot->generation++ & 0xff);
+}
+
+void soft_give_key(struct soft_context *context, uint32_t key)
+{
+    struct soft_mr_slot *slot = soft_mr_slot_of(context, key);
+    slot->key = 0;
+    slot->pd = NULL;
+    slot->next_free = context->mr_free;
+    context->mr_free = key >> 8;
+}
+
 static uint32_t register_range(struct soft_context *context, struct soft_mr *mr, uint64_t iova, unsigned access, uint32_t wanted)
 {
     soft_lock(&context->mr_lock);
-    uint32_t number = wanted ? claim_slot(context, wanted) : take_slot(context), key = 0;
-    if (number) {
-        struct soft_mr_slot *slot = &context->mr_chunks[number / SOFT_MR_CHUNK][number % SOFT_MR_CHUNK];
-        key = number << 8 | (slot->generation++ & 0xff);
+    uint32_t key = soft_take_key(context, wanted);
+    if (key) {
+        struct soft_mr_slot *slot = soft_mr_slot_of(context, key);
         slot->access = (uint16_t) access;
         slot->writable = access & IBV_ACCESS_LOCAL_WRITE;
         slot->pd = mr->base.pd;
@@ -137,12 +155,10 @@ int soft_dereg_mr(struct ibv_mr *base)
 {
     struct soft_mr *mr = (struct soft_mr *) base;
     struct soft_context *context = soft_context_of(base->context);
-    uint32_t number = base->handle >> 8;
+    if (soft_window_is_bound_to(context, base->lkey))
+        return EBUSY; /* ibv_dereg_mr(3) */
     soft_lock(&context->mr_lock);
-    struct soft_mr_slot *slot = &context->mr_chunks[number / SOFT_MR_CHUNK][number % SOFT_MR_CHUNK];
-    slot->key = 0;
-    slot->next_free = context->mr_free;
-    context->mr_free = number;
+    soft_give_key(context, base->handle);
     soft_unlock(&context->mr_lock);
     atomic_fetch_sub(&soft_pd_of(base->pd)->users, 1);
     soft_remove(context, &mr->object);

@@ -30,16 +30,23 @@ static inline void *soft_memory(struct soft_context *context, struct ibv_pd *pd,
     return (void *) (uintptr_t) (sge->addr + mr->offset);
 }
 
+static inline struct soft_mr_slot *soft_mr_slot_of(const struct soft_context *context, uint32_t key)
+{
+    uint32_t slot = key >> 8;
+    struct soft_mr_slot *chunk = slot < SOFT_MR_CHUNK * SOFT_MR_CHUNKS ? context->mr_chunks[slot / SOFT_MR_CHUNK] : NULL;
+    return chunk ? &chunk[slot % SOFT_MR_CHUNK] : NULL;
+}
+
+/* Of a memory window (soft_window.h), or NULL. */
+__attribute__((cold)) char *soft_window_memory(const struct soft_qp *qp, uint32_t key, uint64_t address, uint32_t length, unsigned access);
+
 /* The memory that a peer names by a remote key, or NULL when the key, the domain, the bounds or the right is wrong. */
 static inline char *soft_remote_memory(const struct soft_qp *qp, uint32_t key, uint64_t address, uint32_t length, unsigned access)
 {
-    const struct soft_context *context = soft_context_of(qp->base.context);
-    uint32_t slot = key >> 8;
-    const struct soft_mr_slot *chunk = slot < SOFT_MR_CHUNK * SOFT_MR_CHUNKS ? context->mr_chunks[slot / SOFT_MR_CHUNK] : NULL;
-    const struct soft_mr_slot *mr = chunk ? &chunk[slot % SOFT_MR_CHUNK] : NULL;
+    const struct soft_mr_slot *mr = soft_mr_slot_of(soft_context_of(qp->base.context), key);
     if (unlikely(!mr || !key || mr->key != key || mr->pd != qp->base.pd || address < mr->start || address > mr->end ||
                  length > mr->end - address || (mr->access & access) != access))
-        return NULL;
+        return soft_window_memory(qp, key, address, length, access);
     return (char *) (uintptr_t) (address + mr->offset);
 }
 
@@ -52,4 +59,7 @@ struct ibv_mr *soft_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_
 struct ibv_mr *soft_reg_mr_as(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access, uint32_t key);
 int soft_dereg_mr(struct ibv_mr *mr);
 void soft_mr_free(struct soft_object *object);
+/* A slot for a key, the one of `wanted` if that is not 0; returns a key of it, 0 when there is none. With mr_lock held. */
+uint32_t soft_take_key(struct soft_context *context, uint32_t wanted);
+void soft_give_key(struct soft_context *context, uint32_t key);
 void soft_memory_free(struct soft_context *context);

@@ -6,6 +6,7 @@
 #include "soft_rq.h"
 #include "soft_tag.h"
 #include "soft_trouble.h"
+#include "soft_window.h"
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -113,6 +114,9 @@ static void free_object(struct soft_object *object)
         break;
     case SOFT_MR:
         soft_mr_free(object);
+        break;
+    case SOFT_MW:
+        free(container_of(object, struct soft_mw, object));
         break;
     }
 }

@@ -12,6 +12,7 @@
 #include "soft_srq.h"
 #include "soft_tag.h"
 #include "soft_trouble.h"
+#include "soft_window.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,10 +27,10 @@ static bool is_probe(const struct ibv_qp_cap *cap)
 static int check(const struct ibv_qp_init_attr *init)
 {
     static atomic_uint named; /* one line for each type */
-    if (init->qp_type != IBV_QPT_UD && init->qp_type != IBV_QPT_RC) {
+    if (init->qp_type != IBV_QPT_UD && !qp_is_connected(init->qp_type)) {
         unsigned bit = 1u << ((unsigned) init->qp_type & 31);
         if (!is_probe(&init->cap) && !(atomic_fetch_or(&named, bit) & bit))
-            fprintf(stderr, "udckpt: ibv_create_qp is not supported for queue pairs of type %s: the soft fabric carries UD and RC\n",
+            fprintf(stderr, "udckpt: ibv_create_qp is not supported for queue pairs of type %s: the soft fabric carries UD, UC and RC\n",
                     qp_type_name(init->qp_type));
         return EOPNOTSUPP;
     }
@@ -68,7 +69,7 @@ static struct soft_qp *make(struct ibv_pd *pd, const struct ibv_qp_init_attr *in
     if (qp->cap.max_inline_data < list_bytes)
         qp->cap.max_inline_data = list_bytes;
     bool tagged = soft_context_of(pd->context)->config.tagged;
-    qp->receive = init->qp_type == IBV_QPT_RC ? soft_rc_receive : tagged ? soft_receive_tagged : soft_receive;
+    qp->receive = qp_is_connected(init->qp_type) ? soft_rc_receive : tagged ? soft_receive_tagged : soft_receive;
     qp->receive_grouped = tagged ? soft_receive_grouped_tagged : soft_receive_grouped;
     qp->socket = qp->number_socket = qp->doorbell = -1;
     qp->lid = soft_context_of(pd->context)->config.lid;
@@ -89,7 +90,7 @@ void soft_fill_header(struct soft_qp *qp)
     };
 }
 
-/* Who polls either queue takes packets of a reliable connection: the answers to its sends come to the same socket. */
+/* Who polls either queue takes packets of a connection: the answers to its sends come to the same socket. */
 static int attach(struct soft_qp *qp)
 {
     int error = soft_cq_attach(qp->recv_cq, qp);
@@ -106,8 +107,10 @@ static void detach(struct soft_qp *qp)
     soft_cq_detach(qp->recv_cq, qp);
     if (qp->rc && qp->send_cq != qp->recv_cq)
         soft_cq_detach(qp->send_cq, qp);
-    if (qp->rc)
+    if (qp->rc) {
         soft_rc_engine_remove(qp->rc);
+        soft_rc_order_remove(qp->rc);
+    }
 }
 
 struct ibv_qp *soft_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
@@ -125,7 +128,7 @@ struct ibv_qp *soft_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
     soft_tag_begin(qp);
     if (!error)
         error = soft_fault_init(qp);
-    if (!error && init->qp_type == IBV_QPT_RC)
+    if (!error && qp_is_connected(init->qp_type))
         error = soft_rc_create(qp);
     qp->number = qp->base.qp_num; /* before the CQ knows the QP: another thread may be polling it */
     if (!error && init->recv_cq->channel && !qp->rc)
@@ -145,6 +148,8 @@ struct ibv_qp *soft_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
         return NULL;
     }
     soft_fill_header(qp);
+    if (qp->rc)
+        soft_rc_order_add(qp->rc);
     if (qp->srq)
         soft_srq_attach(qp->srq, qp);
     atomic_fetch_add(&qp->send_cq->users, 1);
@@ -179,6 +184,7 @@ int soft_destroy_qp(struct ibv_qp *base)
     detach(qp);
     if (qp->srq)
         soft_srq_detach(qp->srq, qp);
+    soft_window_unbind_all(qp);
     soft_fault_release(qp);
     soft_remove(context, &qp->object);
     soft_socket_close(qp);

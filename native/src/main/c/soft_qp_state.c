@@ -28,6 +28,17 @@ static const struct transition datagram[] = {
     {0},
 };
 
+/* Of unreliable connections: what concerns answers is not among their attributes. */
+static const struct transition unanswered[] = {
+    {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0},
+    {IBV_QPS_INIT, IBV_QPS_INIT, 0, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS},
+    {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN, IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
+    {IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_SQ_PSN, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PATH_MIG_STATE},
+    {IBV_QPS_RTS, IBV_QPS_RTS, 0, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PATH_MIG_STATE},
+    {IBV_QPS_SQE, IBV_QPS_RTS, 0, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS},
+    {0},
+};
+
 static const struct transition connection[] = {
     {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0},
     {IBV_QPS_INIT, IBV_QPS_INIT, 0, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS},
@@ -206,7 +217,7 @@ int soft_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)
         status = EOPNOTSUPP;
     }
     if (!status)
-        status = check_mask(qp->rc ? connection : datagram, now, next, mask);
+        status = check_mask(!qp->rc ? datagram : qp->rc->unreliable ? unanswered : connection, now, next, mask);
     if (!status && next == IBV_QPS_RESET) {
         reset(qp);
     } else if (!status && next == IBV_QPS_ERR) {

@@ -1,8 +1,9 @@
 /* Reliable connections: a requester that numbers packets and sends them again until they are taken, and a
- * responder that takes each number once and in order (InfiniBand Architecture 1.2.1, section 9.7).
+ * responder that takes each number once and in order (InfiniBand Architecture 1.2.1, section 9.7). Unreliable
+ * ones have the same packets, and what is theirs alone is in soft_uc.c.
  *
  * Packet sequence numbers are 24 bits on the wire and count on in 64 bits here, so that they can be
- * compared. rc->lock is taken after cq->receive_lock and context->lock, before rq->lock. */
+ * compared. rc->lock is taken after cq->receive_lock, context->lock and context->connections_lock, before rq->lock. */
 #pragma once
 #include "soft_rc_wire.h"
 #include "soft_types.h"
@@ -20,7 +21,7 @@ enum {
 struct soft_rc_wqe {
     uint64_t wr_id;
     uint64_t first, end; /* its packets' numbers */
-    uint64_t remote_address, compare_add, swap;
+    uint64_t remote_address, compare_add, swap; /* of a binding: where, how long, and the region; its first element names window and rights */
     uint32_t length, rkey;
     __be32 immediate;
     uint8_t opcode; /* enum ibv_wr_opcode */
@@ -33,7 +34,9 @@ struct soft_rc {
     struct soft_lock lock;
     struct soft_qp *qp;
 
-    /* The send queue; empty slots are behind `tail`, `cursor` is the next to be sent. */
+    bool unreliable;
+
+    /* The send queue; empty slots are behind `tail`, `cursor` is the next to be sent. An unreliable one has none: its size is 0. */
     uint32_t size, mask, head, tail, cursor, max_sge, max_inline;
     struct soft_rc_wqe *wqe;
     struct ibv_sge *sge;
@@ -58,6 +61,7 @@ struct soft_rc {
     struct soft_recv_wqe receive; /* the one that the present message fills */
     struct ibv_sge receive_sge[SOFT_MAX_SGE];
     uint64_t received; /* bytes of the present message */
+    bool in_message;   /* unreliable: one has begun, and none of its packets is missing */
     struct soft_rc_answers {
         struct {
             uint64_t psn, value;
@@ -73,6 +77,9 @@ struct soft_rc {
 
     unsigned polls, polls_seen; /* hints: whether somebody polls, so that the engine need not */
     struct soft_rc *engine_next, *engine_previous;
+    struct soft_rc *neighbour, *next_staged; /* soft_rc_order.c */
+    struct soft_rc_stage *stage;
+    bool brought; /* soft_rc_receive.c */
     /* soft_rc_watch.c: packets that are left to a program. */
     uint64_t look_again_at; /* ns */
     uint64_t grace;         /* ns */
@@ -104,12 +111,19 @@ static inline enum ibv_qp_state soft_rc_state(const struct soft_rc *rc)
 static inline bool soft_rc_listens(const struct soft_rc *rc)
 {
     enum ibv_qp_state state = soft_rc_state(rc);
-    return state == IBV_QPS_RTR || state == IBV_QPS_RTS || (state == IBV_QPS_ERR && __atomic_load_n(&rc->has_refused, __ATOMIC_RELAXED));
+    return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQE ||
+           (state == IBV_QPS_ERR && __atomic_load_n(&rc->has_refused, __ATOMIC_RELAXED));
 }
 
 static inline bool soft_rc_is_read(const struct soft_rc_wqe *wqe)
 {
     return wqe->opcode == IBV_WR_RDMA_READ || wqe->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wqe->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* What is done here, without the peer. */
+static inline bool soft_rc_is_local(enum ibv_wr_opcode opcode)
+{
+    return opcode == IBV_WR_BIND_MW || opcode == IBV_WR_LOCAL_INV;
 }
 
 /* The 64-bit number nearest to `near` whose low 24 bits are these. */
@@ -134,6 +148,7 @@ void soft_rc_event(struct soft_rc *rc, enum ibv_event_type type);
 
 /* soft_rc_post.c */
 int soft_rc_post_send(struct soft_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int soft_rc_refuse_opcode(enum ibv_wr_opcode opcode); /* by name; returns the errno */
 
 /* soft_rc_packet.c */
 uint64_t soft_rc_now(void); /* ns */
@@ -155,10 +170,30 @@ void soft_rc_tick(struct soft_rc *rc, uint64_t now);
 /* soft_rc_responder.c; with rc->lock held. */
 void soft_rc_requested(struct soft_rc *rc, const struct soft_rc_wire *header, const char *payload, uint32_t length);
 void soft_rc_acknowledge(struct soft_rc *rc); /* what the last packets made due */
+bool soft_rc_draw_receive(struct soft_rc *rc); /* the next posted one becomes rc->receive, if there is none; false when none is posted */
+void soft_rc_complete_receive(struct soft_rc *rc, const struct soft_rc_wire *header, enum ibv_wc_status status, enum ibv_wc_opcode opcode, uint32_t length);
+void soft_rc_write_memory(char *to, const char *from, uint32_t length);
+void soft_rc_establish(struct soft_rc *rc); /* at each packet: the first one is an event */
+
+/* soft_uc.c; with rc->lock held. */
+int soft_uc_post_send(struct soft_rc *rc, struct ibv_send_wr **at); /* 0, or an errno with *at at the request that is refused */
+void soft_uc_arrived(struct soft_rc *rc, const struct soft_rc_wire *header, const char *payload, uint32_t length);
 
 /* soft_rc_receive.c */
 int soft_rc_receive(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited); /* soft_qp.receive; makes none itself */
-bool soft_rc_take_packets(struct soft_rc *rc); /* rc->lock held; true when there may be more */
+/* Some packets, `most` times at the most; with rc->lock held. Whether they brought anything that a program can see: answers to its own
+ * requests that say no more than that they were taken do not. */
+bool soft_rc_take_rounds(struct soft_rc *rc, int most);
+
+/* soft_rc_order.c: of a connection that is not locked. */
+void soft_rc_order_add(struct soft_rc *rc);
+void soft_rc_order_remove(struct soft_rc *rc);
+void soft_rc_take_others(struct soft_rc *rc); /* it has brought something: what came before, for others */
+/* For the engine, beside which the program polls: as many packets, whose completions are told when the others have been looked at. False
+ * when somebody else has it locked. */
+bool soft_rc_take_staged(struct soft_rc *rc, int rounds);
+/* A completion of a connection that is locked. */
+void soft_rc_push(struct soft_rc *rc, struct soft_cq *cq, const struct ibv_wc *wc, bool solicited);
 
 /* soft_rc_engine.c: the thread that answers and retransmits when nobody polls. */
 int soft_rc_engine_add(struct soft_rc *rc);

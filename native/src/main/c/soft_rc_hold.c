@@ -33,7 +33,7 @@ int soft_rc_is_settled(struct ibv_qp *base, unsigned *queued)
     struct soft_rc *rc = soft_qp_of(base)->rc;
     soft_lock(&rc->lock);
     if (soft_rc_listens(rc)) {
-        while (soft_rc_take_packets(rc))
+        while (soft_rc_take_rounds(rc, SOFT_RC_WINDOW / SOFT_RC_RECEIVE_BATCH))
             ;
         soft_rc_tick(rc, soft_rc_now());
     }
@@ -61,7 +61,7 @@ void soft_rc_restore(struct ibv_qp *base, const void *from)
     struct soft_rc *rc = soft_qp_of(base)->rc;
     const struct soft_rc_memory *memory = from;
     soft_lock(&rc->lock);
-    if (base->state == IBV_QPS_RTS)
+    if (base->state == IBV_QPS_RTS || base->state == IBV_QPS_SQE)
         rc->una = rc->next = rc->sent = rc->assigned = memory->unfinished;
     rc->expected = memory->expected;
     rc->atomics = memory->atomics;

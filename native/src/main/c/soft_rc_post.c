@@ -1,19 +1,35 @@
 /* Posting to the send queue of a reliable connection. */
 #include "soft_cq.h"
 #include "soft_rc.h"
+#include "soft_window.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-static int refuse_opcode(enum ibv_wr_opcode opcode)
+int soft_rc_refuse_opcode(enum ibv_wr_opcode opcode)
 {
     static atomic_uint named; /* one line for each */
     unsigned bit = 1u << ((unsigned) opcode & 31);
     if (!(atomic_fetch_or(&named, bit) & bit))
-        fprintf(stderr, "udckpt: ibv_post_send is not supported for opcode %d: the soft fabric has no memory windows and no segmentation offload\n", opcode);
+        fprintf(stderr, "udckpt: ibv_post_send is not supported for opcode %d: the soft fabric has no segmentation offload\n", opcode);
     return EOPNOTSUPP;
 }
 
+enum { LOCAL = -1 };
+
+/* Less usual ones; as check(). */
+__attribute__((cold, noinline)) static int check_other(const struct soft_rc *rc, const struct ibv_send_wr *wr, uint64_t total)
+{
+    if (soft_rc_is_local(wr->opcode)) {
+        int error = soft_window_check(wr);
+        return error ? error : LOCAL;
+    }
+    if (wr->opcode != IBV_WR_SEND_WITH_INV)
+        return soft_rc_refuse_opcode(wr->opcode);
+    return (wr->send_flags & IBV_SEND_INLINE) && total > rc->max_inline ? EINVAL : 0;
+}
+
+/* 0, an errno, or LOCAL. */
 static int check(const struct soft_rc *rc, const struct ibv_send_wr *wr, uint64_t *length)
 {
     if (unlikely(wr->num_sge < 0 || (uint32_t) wr->num_sge > rc->max_sge))
@@ -34,7 +50,7 @@ static int check(const struct soft_rc *rc, const struct ibv_send_wr *wr, uint64_
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
         return wr->send_flags & IBV_SEND_INLINE || total != 8 ? EINVAL : 0;
     default:
-        return refuse_opcode(wr->opcode);
+        return check_other(rc, wr, total);
     }
 }
 
@@ -74,6 +90,39 @@ static void append(struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t le
     rc->tail++;
 }
 
+/* What is done here takes no packet's number. Returns 0 or an errno. */
+static int append_local(struct soft_rc *rc, const struct ibv_send_wr *wr)
+{
+    const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
+    struct soft_rc_wqe *wqe = soft_rc_at(rc, rc->tail);
+    if (rc->tail - rc->head >= rc->size)
+        return ENOMEM;
+    *wqe = (struct soft_rc_wqe){
+        .wr_id = wr->wr_id, .opcode = (uint8_t) wr->opcode, .first = rc->assigned, .end = rc->assigned,
+        .signaled = rc->qp->signal_all || (wr->send_flags & IBV_SEND_SIGNALED), .fence = wr->send_flags & IBV_SEND_FENCE,
+    };
+    if (wr->opcode == IBV_WR_LOCAL_INV) {
+        wqe->rkey = wr->invalidate_rkey;
+    } else {
+        wqe->rkey = wr->bind_mw.rkey;
+        wqe->remote_address = info->addr;
+        wqe->compare_add = info->length;
+        wqe->swap = (uintptr_t) info->mr;
+        *soft_rc_sges(rc, rc->tail) = (struct ibv_sge){.addr = (uintptr_t) wr->bind_mw.mw, .lkey = info->mw_access_flags};
+    }
+    rc->tail++;
+    return 0;
+}
+
+/* What there is no room for, or has no packet, or is refused. An unreliable connection has no room: all the rest of a list is sent at once.
+ * Returns 0 or an errno. */
+__attribute__((cold, noinline)) static int append_other(struct soft_rc *rc, struct ibv_send_wr **wr, int status)
+{
+    if (rc->unreliable)
+        return soft_uc_post_send(rc, wr);
+    return status == LOCAL ? append_local(rc, *wr) : status;
+}
+
 static void flush(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
     for (; wr; wr = wr->next)
@@ -94,12 +143,16 @@ int soft_rc_post_send(struct soft_qp *qp, struct ibv_send_wr *wr, struct ibv_sen
                 status = EINVAL;
             if (!status && rc->tail - rc->head >= rc->size)
                 status = ENOMEM;
-            if (unlikely(status))
-                break;
+            if (unlikely(status)) {
+                status = append_other(rc, &wr, status);
+                if (status || !wr)
+                    break;
+                continue;
+            }
             append(rc, wr, (uint32_t) length);
         }
         soft_rc_pump(rc);
-    } else if (state == IBV_QPS_ERR) {
+    } else if (state == IBV_QPS_ERR || state == IBV_QPS_SQE) {
         flush(qp, wr);
     } else {
         status = EINVAL;

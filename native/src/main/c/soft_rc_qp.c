@@ -16,10 +16,11 @@ int soft_rc_create(struct soft_qp *qp)
     if (!rc)
         return ENOMEM;
     uint32_t slots = 1;
-    while (slots < qp->cap.max_send_wr)
+    while (slots < qp->cap.max_send_wr && qp->base.qp_type != IBV_QPT_UC)
         slots *= 2;
     rc->qp = qp;
-    rc->size = qp->cap.max_send_wr;
+    rc->unreliable = qp->base.qp_type == IBV_QPT_UC;
+    rc->size = rc->unreliable ? 0 : qp->cap.max_send_wr;
     rc->mask = slots - 1;
     rc->max_sge = qp->cap.max_send_sge ? qp->cap.max_send_sge : 1;
     rc->max_inline = qp->cap.max_inline_data;
@@ -97,7 +98,7 @@ void soft_rc_reset(struct soft_qp *qp)
     rc->head = rc->tail = rc->cursor = 0;
     rc->reading = 0;
     rc->receiver_ready_at = 0;
-    rc->has_refused = rc->probing = rc->established = rc->has_receive = rc->ack_due = rc->nak_due = false;
+    rc->has_refused = rc->probing = rc->established = rc->has_receive = rc->in_message = rc->ack_due = rc->nak_due = false;
     memset(&rc->atomics, 0, sizeof rc->atomics);
     soft_unlock(&rc->lock);
 }
@@ -121,14 +122,14 @@ void soft_rc_fail_locked(struct soft_rc *rc)
     if (rc->has_receive) {
         wc.wr_id = rc->receive.wr_id;
         rc->has_receive = false;
-        soft_cq_push(qp->recv_cq, &wc, true);
+        soft_rc_push(rc, qp->recv_cq, &wc, true);
     }
     if (!qp->srq) {
         struct soft_rq *rq = &qp->own_rq;
         soft_lock(&rq->lock);
         for (uint32_t i = rq->head; i != rq->tail; i++) {
             wc.wr_id = rq->wqe[i & rq->mask].wr_id;
-            soft_cq_push(qp->recv_cq, &wc, true);
+            soft_rc_push(rc, qp->recv_cq, &wc, true);
         }
         soft_rq_clear(rq);
         soft_unlock(&rq->lock);

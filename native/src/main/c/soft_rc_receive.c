@@ -23,13 +23,17 @@ static void dispatch(struct soft_rc *rc, const struct arrival *arrival, uint32_t
         return; /* an earlier packet of the batch has ended the connection */
     if (tagged && unlikely(!soft_tag_is_right_packet(rc->qp, header, &arrival->tag, arrival->payload, length)))
         return;
-    if (header->opcode <= SOFT_RC_FETCH_ADD)
+    rc->brought |= header->opcode < SOFT_RC_ACK;
+    if (rc->unreliable)
+        soft_uc_arrived(rc, header, arrival->payload, length);
+    else if (header->opcode <= SOFT_RC_SEND_INVALIDATE)
         soft_rc_requested(rc, header, arrival->payload, length);
     else
         soft_rc_answered(rc, header, arrival->payload, length);
 }
 
-bool soft_rc_take_packets(struct soft_rc *rc)
+/* Returns true when there may be more. */
+static bool take_packets(struct soft_rc *rc)
 {
     const bool tagged = soft_context_of(rc->qp->base.context)->config.tagged;
     struct arrival arrivals[SOFT_RC_RECEIVE_BATCH];
@@ -47,11 +51,20 @@ bool soft_rc_take_packets(struct soft_rc *rc)
         if (!(messages[i].msg_hdr.msg_flags & MSG_TRUNC))
             dispatch(rc, &arrivals[i], messages[i].msg_len, tagged);
     if (got > 0) {
-        soft_rc_acknowledge(rc);
+        if (!rc->stage) /* else when its completions are told */
+            soft_rc_acknowledge(rc);
         if (soft_rc_state(rc) == IBV_QPS_RTS)
             soft_rc_pump(rc);
     }
     return got == SOFT_RC_RECEIVE_BATCH;
+}
+
+bool soft_rc_take_rounds(struct soft_rc *rc, int most)
+{
+    rc->brought = false;
+    while (most-- && soft_rc_listens(rc) && take_packets(rc))
+        ;
+    return rc->brought;
 }
 
 int soft_rc_receive(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *solicited)
@@ -60,9 +73,10 @@ int soft_rc_receive(struct soft_qp *qp, int count, struct ibv_wc *wc, bool *soli
     __atomic_store_n(&rc->polls, __atomic_load_n(&rc->polls, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
     if (soft_rc_listens(rc) && soft_trylock(&rc->lock)) {
         /* A program that is seldom given the processor takes a whole window at once. */
-        for (int i = 0; i < SOFT_RC_WINDOW / SOFT_RC_RECEIVE_BATCH && soft_rc_listens(rc) && soft_rc_take_packets(rc); i++)
-            ;
+        bool brought = soft_rc_take_rounds(rc, SOFT_RC_WINDOW / SOFT_RC_RECEIVE_BATCH);
         soft_unlock(&rc->lock);
+        if (brought)
+            soft_rc_take_others(rc);
     }
     return 0; /* completions are in the queues' rings */
 }

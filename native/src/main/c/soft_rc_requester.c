@@ -2,6 +2,7 @@
  * lost is sent again from the oldest packet on that nobody answered for ("go back"). */
 #include "soft_cq.h"
 #include "soft_rc.h"
+#include "soft_window.h"
 #include <errno.h>
 #include <string.h>
 
@@ -11,12 +12,14 @@ static const uint8_t wire_opcodes[] = {
     [IBV_WR_RDMA_WRITE] = SOFT_RC_WRITE, [IBV_WR_RDMA_WRITE_WITH_IMM] = SOFT_RC_WRITE, [IBV_WR_SEND] = SOFT_RC_SEND,
     [IBV_WR_SEND_WITH_IMM] = SOFT_RC_SEND, [IBV_WR_RDMA_READ] = SOFT_RC_READ,
     [IBV_WR_ATOMIC_CMP_AND_SWP] = SOFT_RC_COMPARE_SWAP, [IBV_WR_ATOMIC_FETCH_AND_ADD] = SOFT_RC_FETCH_ADD,
+    [IBV_WR_SEND_WITH_INV] = SOFT_RC_SEND_INVALIDATE,
 };
 
 static const uint8_t completion_opcodes[] = {
     [IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE, [IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE, [IBV_WR_SEND] = IBV_WC_SEND,
     [IBV_WR_SEND_WITH_IMM] = IBV_WC_SEND, [IBV_WR_RDMA_READ] = IBV_WC_RDMA_READ,
     [IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_WC_COMP_SWAP, [IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD,
+    [IBV_WR_SEND_WITH_INV] = IBV_WC_SEND, [IBV_WR_BIND_MW] = IBV_WC_BIND_MW, [IBV_WR_LOCAL_INV] = IBV_WC_LOCAL_INV,
 };
 
 void soft_rc_complete_head(struct soft_rc *rc, enum ibv_wc_status status)
@@ -31,7 +34,7 @@ void soft_rc_complete_head(struct soft_rc *rc, enum ibv_wc_status status)
         return; /* a failure is reported in any case */
     struct ibv_wc wc = {.wr_id = wqe->wr_id, .status = status, .opcode = completion_opcodes[wqe->opcode], .qp_num = rc->qp->number,
                         .byte_len = wqe->length};
-    soft_cq_push(rc->qp->send_cq, &wc, false);
+    soft_rc_push(rc, rc->qp->send_cq, &wc, false);
 }
 
 void soft_rc_send_failed(struct soft_rc *rc, enum ibv_wc_status status)
@@ -101,6 +104,42 @@ static uint64_t send_next(struct soft_rc *rc)
     return soft_rc_transmit(rc, &header, iov, 1 + (unsigned) count) ? 0 : packets;
 }
 
+static enum ibv_wc_status do_here(struct soft_rc *rc, uint32_t index)
+{
+    const struct soft_rc_wqe *wqe = soft_rc_at(rc, index);
+    if (wqe->opcode == IBV_WR_LOCAL_INV)
+        return soft_window_invalidate(rc->qp, wqe->rkey) ? IBV_WC_SUCCESS : IBV_WC_MW_BIND_ERR;
+    return soft_window_bind(rc->qp, wqe->rkey, &(struct ibv_mw_bind_info){
+        .mr = (struct ibv_mr *) (uintptr_t) wqe->swap, .addr = wqe->remote_address, .length = wqe->compare_add,
+        .mw_access_flags = soft_rc_sges(rc, index)->lkey});
+}
+
+/* What is done here is done when all before it is answered for: so it is the oldest, nothing of it is done again, and what is behind it has
+ * nothing to wait for. */
+__attribute__((noinline)) static bool may_send_other(struct soft_rc *rc)
+{
+    struct soft_rc_wqe *wqe = soft_rc_at(rc, rc->cursor);
+    for (; soft_rc_is_local(wqe->opcode); wqe = soft_rc_at(rc, rc->cursor)) {
+        if (rc->cursor != rc->head || rc->held)
+            return false;
+        enum ibv_wc_status status = do_here(rc, rc->cursor);
+        if (status) {
+            soft_rc_send_failed(rc, status);
+            return false;
+        }
+        soft_rc_complete_head(rc, IBV_WC_SUCCESS);
+        if (rc->cursor == rc->tail)
+            return false;
+    }
+    if (!soft_rc_is_read(wqe))
+        return true;
+    if (rc->reading >= rc->qp->attr.max_rd_atomic)
+        return false;
+    wqe->started = true;
+    rc->reading++;
+    return true;
+}
+
 /* Whether the request at the cursor may begin or go on. */
 static bool may_send(struct soft_rc *rc)
 {
@@ -111,13 +150,8 @@ static bool may_send(struct soft_rc *rc)
         return false;
     if (unlikely(wqe->fence) && rc->reading)
         return false;
-    if (!soft_rc_is_read(wqe))
-        return true;
-    if (rc->reading >= rc->qp->attr.max_rd_atomic)
-        return false;
-    wqe->started = true;
-    rc->reading++;
-    return true;
+    _Static_assert(IBV_WR_RDMA_WRITE == 0 && IBV_WR_SEND_WITH_IMM == 3 && IBV_WR_RDMA_READ == 4, "the usual ones are the first; ABI");
+    return likely(wqe->opcode <= IBV_WR_SEND_WITH_IMM) || may_send_other(rc);
 }
 
 void soft_rc_pump(struct soft_rc *rc)

@@ -5,6 +5,7 @@
 #include "soft_rc.h"
 #include "soft_receive_path.h"
 #include "soft_rq.h"
+#include "soft_window.h"
 #include <string.h>
 
 static void answer(struct soft_rc *rc, enum soft_rc_opcode opcode, uint64_t psn, uint32_t code)
@@ -43,7 +44,7 @@ static void refuse_quietly(struct soft_rc *rc, enum soft_rc_nak code)
     refuse(rc, code);
 }
 
-static bool take_receive(struct soft_rc *rc)
+bool soft_rc_draw_receive(struct soft_rc *rc)
 {
     struct soft_rq *rq = rc->qp->rq;
     if (rc->has_receive)
@@ -59,23 +60,31 @@ static bool take_receive(struct soft_rc *rc)
             soft_check_limit(rc->qp->srq);
     }
     soft_unlock(&rq->lock);
-    if (!rc->has_receive) {
-        soft_rc_acknowledge(rc); /* of what came before it */
-        answer(rc, SOFT_RC_NAK, rc->expected, SOFT_RC_RNR | (rc->qp->attr.min_rnr_timer & 31u));
-    }
     return rc->has_receive;
 }
 
-static void complete_receive(struct soft_rc *rc, const struct soft_rc_wire *header, enum ibv_wc_status status, enum ibv_wc_opcode opcode, uint32_t length)
+static bool take_receive(struct soft_rc *rc)
+{
+    if (soft_rc_draw_receive(rc))
+        return true;
+    soft_rc_acknowledge(rc); /* of what came before it */
+    answer(rc, SOFT_RC_NAK, rc->expected, SOFT_RC_RNR | (rc->qp->attr.min_rnr_timer & 31u));
+    return false;
+}
+
+void soft_rc_complete_receive(struct soft_rc *rc, const struct soft_rc_wire *header, enum ibv_wc_status status, enum ibv_wc_opcode opcode, uint32_t length)
 {
     struct ibv_wc wc = {.wr_id = rc->receive.wr_id, .status = status, .opcode = opcode, .byte_len = length, .qp_num = rc->qp->number,
                         .src_qp = rc->peer, .slid = rc->peer_lid, .sl = rc->qp->attr.ah_attr.sl};
     if (header->flags & SOFT_RC_IMMEDIATE) {
         wc.wc_flags = IBV_WC_WITH_IMM;
         wc.imm_data = header->immediate;
+    } else if (header->opcode == SOFT_RC_SEND_INVALIDATE && status == IBV_WC_SUCCESS) {
+        wc.wc_flags = IBV_WC_WITH_INV;
+        wc.invalidated_rkey = header->immediate;
     }
     rc->has_receive = false;
-    soft_cq_push(rc->qp->recv_cq, &wc, header->flags & SOFT_RC_SOLICITED);
+    soft_rc_push(rc, rc->qp->recv_cq, &wc, header->flags & SOFT_RC_SOLICITED);
 }
 
 static void taken(struct soft_rc *rc)
@@ -92,14 +101,18 @@ static void take_send(struct soft_rc *rc, const struct soft_rc_wire *header, con
         return;
     enum ibv_wc_status status = soft_rc_scatter(rc, rc->receive_sge, rc->receive.num_sge, rc->received, payload, length);
     if (unlikely(status)) {
-        complete_receive(rc, header, status, IBV_WC_RECV, 0);
+        soft_rc_complete_receive(rc, header, status, IBV_WC_RECV, 0);
         refuse(rc, status == IBV_WC_LOC_LEN_ERR ? SOFT_RC_NAK_INVALID : SOFT_RC_NAK_OPERATION);
+        return;
+    }
+    if (header->opcode == SOFT_RC_SEND_INVALIDATE && header->flags & SOFT_RC_LAST && !soft_window_invalidate(rc->qp, header->immediate)) {
+        refuse_quietly(rc, SOFT_RC_NAK_ACCESS);
         return;
     }
     rc->received += length;
     taken(rc);
     if (header->flags & SOFT_RC_LAST)
-        complete_receive(rc, header, IBV_WC_SUCCESS, IBV_WC_RECV, (uint32_t) rc->received);
+        soft_rc_complete_receive(rc, header, IBV_WC_SUCCESS, IBV_WC_RECV, (uint32_t) rc->received);
 }
 
 /* Into memory whose program is not told of it: what tells it is outside, so that ThreadSanitizer cannot see an order. */
@@ -111,10 +124,22 @@ static inline void AnnotateIgnoreWritesBegin(const char *file, int line) {}
 static inline void AnnotateIgnoreWritesEnd(const char *file, int line) {}
 #endif
 
-static void write_remotely(char *to, const char *from, uint32_t length)
+/* The last bytes come last, and at once where they may be one number: programs wait for them to change while another thread writes here. */
+void soft_rc_write_memory(char *to, const char *from, uint32_t length)
 {
+    uint32_t end = length < 8 || length % 8 ? 1 : 8;
+    if (length == 2 || length == 4)
+        end = length;
     AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
-    memcpy(to, from, length);
+    memcpy(to, from, length - end);
+    atomic_thread_fence(memory_order_release); /* on x86 the compiler alone has to keep to it */
+    to += length - end, from += length - end;
+    switch (end) {
+    case 8: memcpy(to, from, 8); break;
+    case 4: memcpy(to, from, 4); break;
+    case 2: memcpy(to, from, 2); break;
+    default: *to = *from;
+    }
     AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
 }
 
@@ -136,10 +161,10 @@ static void take_write(struct soft_rc *rc, const struct soft_rc_wire *header, co
     if ((header->flags & SOFT_RC_IMMEDIATE) && !take_receive(rc))
         return;
     if (length)
-        write_remotely(memory, payload, length);
+        soft_rc_write_memory(memory, payload, length);
     taken(rc);
     if (header->flags & SOFT_RC_IMMEDIATE)
-        complete_receive(rc, header, IBV_WC_SUCCESS, IBV_WC_RECV_RDMA_WITH_IMM, total);
+        soft_rc_complete_receive(rc, header, IBV_WC_SUCCESS, IBV_WC_RECV_RDMA_WITH_IMM, total);
 }
 
 /* Sends the answers of a read; again, and from anywhere in it, when they were lost. */
@@ -209,6 +234,16 @@ static void take_atomic(struct soft_rc *rc, const struct soft_rc_wire *header, c
     answer_atomic(rc, rc->expected++, found);
 }
 
+/* ibv_get_async_event(3): the first packet of a QP that is only ready to receive. */
+void soft_rc_establish(struct soft_rc *rc)
+{
+    if (likely(rc->established))
+        return;
+    rc->established = true;
+    if (soft_rc_state(rc) == IBV_QPS_RTR)
+        soft_rc_event(rc, IBV_EVENT_COMM_EST);
+}
+
 /* A packet that was taken before: its answer was lost. Reads are done again, atomics are answered from memory. */
 static void take_again(struct soft_rc *rc, const struct soft_rc_wire *header, uint64_t psn)
 {
@@ -242,13 +277,10 @@ void soft_rc_requested(struct soft_rc *rc, const struct soft_rc_wire *header, co
             take_again(rc, header, psn);
         return;
     }
-    if (unlikely(!rc->established)) { /* ibv_get_async_event(3): the first packet of a QP that is only ready to receive */
-        rc->established = true;
-        if (soft_rc_state(rc) == IBV_QPS_RTR)
-            soft_rc_event(rc, IBV_EVENT_COMM_EST);
-    }
+    soft_rc_establish(rc);
     switch (header->opcode) {
-    case SOFT_RC_SEND: take_send(rc, header, payload, length); break;
+    case SOFT_RC_SEND:
+    case SOFT_RC_SEND_INVALIDATE: take_send(rc, header, payload, length); break;
     case SOFT_RC_WRITE: take_write(rc, header, payload, length); break;
     case SOFT_RC_READ: answer_read(rc, header, psn); break;
     default: take_atomic(rc, header, payload, length);

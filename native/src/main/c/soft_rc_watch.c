@@ -118,13 +118,11 @@ static bool take(struct soft_rc *rc)
     unsigned polls = __atomic_load_n(&rc->polls, __ATOMIC_RELAXED);
     bool polled = polls != rc->polls_seen;
     rc->polls_seen = polls;
-    if ((polled && !is_armed(rc->qp)) || !soft_trylock(&rc->lock))
+    if ((polled && !is_armed(rc->qp)) || !soft_rc_take_staged(rc, PACKET_ROUNDS))
         return false;
-    if (soft_rc_listens(rc))
-        for (int i = 0; i < PACKET_ROUNDS && soft_rc_take_packets(rc); i++)
-            ;
-    else
-        discard(rc);
+    if (soft_rc_listens(rc) || !soft_trylock(&rc->lock))
+        return true;
+    discard(rc);
     soft_unlock(&rc->lock);
     return true;
 }

@@ -13,6 +13,7 @@ enum soft_rc_opcode {
     SOFT_RC_READ,
     SOFT_RC_COMPARE_SWAP,
     SOFT_RC_FETCH_ADD,
+    SOFT_RC_SEND_INVALIDATE, /* `immediate`: the key, as the program has it */
     SOFT_RC_READ_RESPONSE,
     SOFT_RC_ATOMIC_RESPONSE,
     SOFT_RC_ACK, /* all before `psn`, inclusive, were taken */

@@ -85,7 +85,7 @@ static int try_qpn(struct soft_qp *qp, uint32_t qpn)
     qp->socket = soft_socket_bound(config->network, qp->lid, qpn);
     if (qp->socket < 0)
         return -1;
-    if (!qp->recv_cq->base.channel || !config->doorbell_network || qp->base.qp_type == IBV_QPT_RC)
+    if (!qp->recv_cq->base.channel || !config->doorbell_network || qp->base.qp_type != IBV_QPT_UD)
         return 0;
     qp->doorbell = soft_socket_doorbell(config, qp->lid, qpn);
     if (qp->doorbell >= 0)

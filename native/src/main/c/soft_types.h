@@ -32,7 +32,7 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define container_of(pointer, type, field) ((type *) ((char *) (pointer) - offsetof(type, field)))
 
-enum soft_kind { SOFT_PD, SOFT_MR, SOFT_AH, SOFT_CHANNEL, SOFT_CQ, SOFT_SRQ, SOFT_QP, SOFT_GROUP };
+enum soft_kind { SOFT_PD, SOFT_MR, SOFT_AH, SOFT_CHANNEL, SOFT_CQ, SOFT_SRQ, SOFT_QP, SOFT_GROUP, SOFT_MW };
 
 /* Every object is in its context's list, so that a context can be counted, closed and forgotten. */
 struct soft_object {
@@ -72,6 +72,10 @@ struct soft_context {
     struct soft_lock mr_lock;
     struct soft_mr_slot **mr_chunks;
     uint32_t mr_next, mr_free;
+    atomic_uint windows; /* memory windows that there are */
+    struct soft_lock connections_lock;
+    struct soft_rc *connections; /* a ring; soft_rc_order.c */
+    unsigned connection_count;
     uint32_t ordinal; /* QPs made so far: names each QP's random stream */
 };
 

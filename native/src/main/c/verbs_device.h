@@ -19,6 +19,13 @@ struct device_config {
     uint32_t qpn_first, qpn_last; /* QPNs to hand out, inclusive; 0,0 = any */
 };
 
+/* What a memory window is bound to. */
+struct window_binding {
+    uint32_t rkey, bound; /* the last key that it had, and whether it is bound by that one */
+    uint32_t mr_key, access, qpn;
+    uint64_t address, length;
+};
+
 struct lending;
 struct udckpt_owned_range;
 
@@ -47,6 +54,10 @@ struct verbs_device {
     int (*dealloc_pd)(struct ibv_pd *);
     struct ibv_mr *(*reg_mr)(struct ibv_pd *, void *addr, size_t length, uint64_t iova, unsigned access);
     int (*dereg_mr)(struct ibv_mr *);
+    /* As in a context's ops: libibverbs' inline functions call them there. bind_mw (type 1) is optional: else by IBV_WR_BIND_MW. */
+    struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type type);
+    int (*dealloc_mw)(struct ibv_mw *);
+    int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *);
 
     struct ibv_comp_channel *(*create_comp_channel)(struct ibv_context *);
     int (*destroy_comp_channel)(struct ibv_comp_channel *);

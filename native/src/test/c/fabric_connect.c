@@ -17,7 +17,7 @@ static int or_else(int value, int other)
 
 static unsigned access_of(struct pair_options o)
 {
-    return o.access ? o.access : IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+    return o.access ? o.access : IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
 }
 
 static struct end make(struct pair_options o, int with_srq)
@@ -37,7 +37,7 @@ static struct end make(struct pair_options o, int with_srq)
     if (with_srq)
         CHECK(end.srq = ibv_create_srq(end.pd, &srq));
     struct ibv_qp_init_attr init = {
-        .send_cq = end.send_cq, .recv_cq = end.recv_cq, .srq = end.srq, .qp_type = IBV_QPT_RC, .sq_sig_all = o.signal_all,
+        .send_cq = end.send_cq, .recv_cq = end.recv_cq, .srq = end.srq, .qp_type = o.unreliable ? IBV_QPT_UC : IBV_QPT_RC, .sq_sig_all = o.signal_all,
         .cap = {(uint32_t) or_else(o.send_wr, 128), (uint32_t) or_else(o.recv_wr, 128), 4, 4, (uint32_t) or_else(o.inline_data, 64)},
     };
     CHECK(end.qp = ibv_create_qp(end.pd, &init));
@@ -46,15 +46,28 @@ static struct end make(struct pair_options o, int with_srq)
 
 int to_init_rc(struct ibv_qp *qp, unsigned access)
 {
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = access & ~(unsigned) IBV_ACCESS_LOCAL_WRITE};
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = access & ~(unsigned) (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND)};
     return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+/* Where there are no LIDs (RoCE): this host's own GID, by FABRIC_GID or the first IPv4 one. */
+static struct ibv_ah_attr address(struct ibv_qp *qp, uint16_t lid)
+{
+    const char *index = getenv("FABRIC_GID");
+    struct ibv_ah_attr attr = {.dlid = lid, .port_num = 1};
+    if (lid)
+        return attr;
+    attr.is_global = 1;
+    attr.grh = (struct ibv_global_route){.sgid_index = (uint8_t) (index ? atoi(index) : 1), .hop_limit = 1};
+    EQUAL(0, ibv_query_gid(qp->context, 1, attr.grh.sgid_index, &attr.grh.dgid));
+    return attr;
 }
 
 int to_rtr_rc(struct ibv_qp *qp, uint32_t peer, uint16_t lid, struct pair_options o, uint32_t psn)
 {
     struct ibv_qp_attr attr = {
         .qp_state = IBV_QPS_RTR, .path_mtu = o.mtu ? o.mtu : IBV_MTU_1024, .dest_qp_num = peer, .rq_psn = psn, .max_dest_rd_atomic = 16,
-        .min_rnr_timer = (uint8_t) or_else(o.min_rnr_timer, 1), .ah_attr = {.dlid = lid, .port_num = 1},
+        .min_rnr_timer = (uint8_t) or_else(o.min_rnr_timer, 1), .ah_attr = address(qp, lid),
     };
     return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                                         IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
@@ -69,8 +82,25 @@ int to_rts_rc(struct ibv_qp *qp, struct pair_options o, uint32_t psn)
     return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
+int to_rtr_uc(struct ibv_qp *qp, uint32_t peer, uint16_t lid, struct pair_options o, uint32_t psn)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR, .path_mtu = o.mtu ? o.mtu : IBV_MTU_1024, .dest_qp_num = peer, .rq_psn = psn,
+                               .ah_attr = address(qp, lid)};
+    return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN);
+}
+
+int to_rts_uc(struct ibv_qp *qp, uint32_t psn)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS, .sq_psn = psn};
+    return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
+}
+
 int connect_qp(struct ibv_qp *qp, struct ibv_qp *peer, uint16_t lid, struct pair_options o, uint32_t send_psn, uint32_t receive_psn)
 {
+    if (o.unreliable) {
+        int refused = to_rtr_uc(qp, peer->qp_num, lid, o, receive_psn);
+        return refused ? refused : to_rts_uc(qp, send_psn);
+    }
     int error = to_rtr_rc(qp, peer->qp_num, lid, o, receive_psn);
     return error ? error : to_rts_rc(qp, o, send_psn);
 }

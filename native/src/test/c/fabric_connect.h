@@ -11,6 +11,7 @@ struct pair_options {
     uint32_t psn;            /* of a's sends */
     int with_srq;            /* b receives from one */
     int not_connected;       /* both stay in INIT */
+    int unreliable;          /* UC */
     size_t size;             /* of each one's memory; 0: 1 MiB */
 };
 
@@ -24,6 +25,8 @@ int connect_qp(struct ibv_qp *qp, struct ibv_qp *peer, uint16_t lid, struct pair
 int to_rtr_rc(struct ibv_qp *qp, uint32_t peer, uint16_t lid, struct pair_options options, uint32_t psn);
 int to_rts_rc(struct ibv_qp *qp, struct pair_options options, uint32_t psn);
 int to_init_rc(struct ibv_qp *qp, unsigned access);
+int to_rtr_uc(struct ibv_qp *qp, uint32_t peer, uint16_t lid, struct pair_options options, uint32_t psn);
+int to_rts_uc(struct ibv_qp *qp, uint32_t psn);
 uint16_t own_lid(struct ibv_context *context);
 
 /* One work request from `from` to memory + remote of `to`; wr_id is `id`. */

@@ -260,8 +260,58 @@ static void device(void)
     EQUAL(EINVAL, ibv_query_device_ex(a.context, &(struct ibv_query_device_ex_input){.comp_mask = 1}, &extended));
 }
 
+/* Objects of a parent domain are those of its protection domain, whose regions they use; it goes with the last of the two. */
+static void domains(void)
+{
+    struct end a = make_end((struct end_options){0});
+    struct ibv_td *td = ibv_alloc_td(a.context, &(struct ibv_td_init_attr){0});
+    CHECK(td && td->context == a.context);
+    struct ibv_pd *pd = ibv_alloc_pd(a.context), *parent = ibv_alloc_parent_domain(a.context, &(struct ibv_parent_domain_init_attr){.pd = pd, .td = td});
+    CHECK(pd && parent && parent->context == a.context);
+    struct ibv_cq_ex *cq = ibv_create_cq_ex(a.context, &(struct ibv_cq_init_attr_ex){.cqe = 4, .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD, .parent_domain = parent});
+    CHECK(cq);
+    struct ibv_qp_init_attr init = {.send_cq = ibv_cq_ex_to_cq(cq), .recv_cq = ibv_cq_ex_to_cq(cq), .qp_type = IBV_QPT_UD, .cap = {4, 4, 1, 1, 0}};
+    struct ibv_qp *qp = ibv_create_qp(parent, &init);
+    struct ibv_mr *mr = ibv_reg_mr(pd, a.memory, 4096, IBV_ACCESS_LOCAL_WRITE);
+    CHECK(qp && mr);
+    EQUAL(0, to_init(qp, QKEY));
+    EQUAL(0, to_rtr(qp));
+    EQUAL(0, to_rts(qp));
+    struct ibv_sge sge = {(uintptr_t) a.memory, 8, mr->lkey};
+    struct ibv_send_wr wr = send_wr(&a, &sge, IBV_SEND_SIGNALED), *bad;
+    struct ibv_wc wc;
+    EQUAL(0, ibv_post_send(qp, &wr, &bad));
+    EQUAL(1, poll_for(ibv_cq_ex_to_cq(cq), 1, &wc));
+    EQUAL(IBV_WC_SUCCESS, wc.status);
+    EQUAL(0, ibv_dealloc_pd(parent));
+    EQUAL(EBUSY, ibv_dealloc_pd(pd));
+    EQUAL(0, ibv_destroy_qp(qp));
+    EQUAL(0, ibv_dereg_mr(mr));
+    EQUAL(0, ibv_dealloc_pd(pd));
+    EQUAL(0, ibv_dealloc_td(td));
+    errno = 0;
+    CHECK(!ibv_alloc_parent_domain(a.context, &(struct ibv_parent_domain_init_attr){0}) && errno == EINVAL);
+}
+
+/* Memory for on-demand paging is registered as usual; all of the address space is not, as by a device that cannot. */
+static void on_demand(void)
+{
+    struct end a = make_end((struct end_options){0});
+    struct ibv_mr *mr = ibv_reg_mr(a.pd, a.memory, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND);
+    CHECK(mr);
+    struct ibv_sge sge = {(uintptr_t) a.memory, 4096, mr->lkey};
+    EQUAL(0, ibv_advise_mr(a.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1));
+    EQUAL(EINVAL, ibv_advise_mr(a.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 1u << 9, &sge, 1));
+    EQUAL(EOPNOTSUPP, ibv_advise_mr(a.pd, (enum ibv_advise_mr_advice) 99, 0, &sge, 1));
+    EQUAL(0, ibv_dereg_mr(mr));
+    CHECK(mr = ibv_reg_mr_iova(a.pd, a.memory, 4096, 0, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND));
+    EQUAL(0, ibv_dereg_mr(mr));
+    errno = 0;
+    CHECK(!ibv_reg_mr(a.pd, NULL, SIZE_MAX, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND) && errno == EINVAL);
+}
+
 int main(int argc, char **argv)
 {
     return run_cases(argc, argv, (struct fabric_case[]){
-        {"all-kinds", all_kinds}, {"all-or-none", all_or_none}, {"creation", creation}, {"threads", threads}, {"device", device}, {0}});
+        {"all-kinds", all_kinds}, {"all-or-none", all_or_none}, {"creation", creation}, {"threads", threads}, {"device", device}, {"domains", domains}, {"on-demand", on_demand}, {0}});
 }

@@ -141,8 +141,9 @@ static void connect_anew(struct end *end, uint32_t peer, uint16_t lid)
     while (ibv_poll_cq(end->recv_cq, 16, wc) > 0 || ibv_poll_cq(end->send_cq, 16, wc) > 0)
         ;
     EQUAL(0, to_init_rc(end->qp, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC));
-    EQUAL(0, to_rtr_rc(end->qp, peer, lid, options, 0));
-    EQUAL(0, to_rts_rc(end->qp, options, 0));
+    int unreliable = end->qp->qp_type == IBV_QPT_UC;
+    EQUAL(0, unreliable ? to_rtr_uc(end->qp, peer, lid, options, 0) : to_rtr_rc(end->qp, peer, lid, options, 0));
+    EQUAL(0, unreliable ? to_rts_uc(end->qp, 0) : to_rts_rc(end->qp, options, 0));
 }
 
 static void request(struct end *end, uint32_t i)
@@ -152,9 +153,9 @@ static void request(struct end *end, uint32_t i)
     post(end, end, operation); /* refused when its queue is full */
 }
 
-static void packets(void)
+static void packets_of(int unreliable)
 {
-    struct end_pair pair = make_pair((struct pair_options){.not_connected = 1});
+    struct end_pair pair = make_pair((struct pair_options){.not_connected = 1, .unreliable = unreliable});
     struct end *end = &pair.a;
     uint16_t lid = own_lid(end->context);
     uint32_t peer;
@@ -185,8 +186,11 @@ static void packets(void)
     }
 }
 
+static void packets(void) { packets_of(0); }
+static void unreliable_packets(void) { packets_of(1); }
+
 int main(int argc, char **argv)
 {
     state = (uint64_t) number("FABRIC_SEED", 1);
-    return run_cases(argc, argv, (struct fabric_case[]){{"datagrams", datagrams}, {"packets", packets}, {0}});
+    return run_cases(argc, argv, (struct fabric_case[]){{"datagrams", datagrams}, {"packets", packets}, {"unreliable-packets", unreliable_packets}, {0}});
 }

@@ -184,7 +184,7 @@ static void refused_posts(void)
     struct operation big = {.opcode = IBV_WR_RDMA_WRITE, .length = 8};
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS};
     EQUAL(EINVAL, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .length = 4}));
-    EQUAL(EOPNOTSUPP, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_SEND_WITH_INV}));
+    EQUAL(EOPNOTSUPP, post(&p.a, &p.b, (struct operation){.opcode = IBV_WR_TSO}));
     EQUAL(EINVAL, ibv_modify_qp(p.a.qp, &attr, IBV_QP_STATE | IBV_QP_QKEY));
     attr.max_rd_atomic = 17;
     EQUAL(EINVAL, ibv_modify_qp(p.a.qp, &attr, IBV_QP_STATE | IBV_QP_MAX_QP_RD_ATOMIC));

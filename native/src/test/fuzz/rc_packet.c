@@ -1,4 +1,4 @@
-/* Packets to a reliable connection from its peer, while it has receives, sends, reads and atomics of its own under way. Each step begins with a byte: 0 a packet,
+/* Packets to a connection, reliable or not, from its peer, while it has receives, sends, reads and atomics of its own under way. Each step begins with a byte: 0 a packet,
  * 1 a receive is posted, 2 a request is posted, 3 the queues are polled. */
 /* links: libudckpt */
 #include "fuzz_verbs.h"
@@ -12,7 +12,8 @@ static struct {
     struct ibv_pd *pd;
     struct ibv_cq *cq;
     struct ibv_mr *mr;
-    struct ibv_qp *qp;
+    struct ibv_qp *qp, *both[2]; /* the one that this input is for; reliable, unreliable */
+    struct ibv_mw *window;
     uint16_t lid;
     int peer;
     uint32_t peer_qpn;
@@ -25,9 +26,13 @@ static void prepare(void)
     own.lid = lid_of(own.context);
     NEED(own.pd = ibv_alloc_pd(own.context));
     NEED(own.cq = ibv_create_cq(own.context, 256, NULL, NULL, 0));
-    NEED(own.mr = ibv_reg_mr(own.pd, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC));
+    NEED(own.mr = ibv_reg_mr(own.pd, memory, sizeof memory, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+                                                                      IBV_ACCESS_MW_BIND));
+    NEED(own.window = ibv_alloc_mw(own.pd, IBV_MW_TYPE_2));
     struct ibv_qp_init_attr init = {.send_cq = own.cq, .recv_cq = own.cq, .qp_type = IBV_QPT_RC, .cap = {DEPTH, DEPTH, 2, 2, 16}};
-    NEED(own.qp = ibv_create_qp(own.pd, &init));
+    NEED(own.both[0] = ibv_create_qp(own.pd, &init));
+    init.qp_type = IBV_QPT_UC;
+    NEED(own.both[1] = ibv_create_qp(own.pd, &init));
     own.peer = peer_socket(own.lid, &own.peer_qpn);
 }
 
@@ -38,19 +43,37 @@ static void poll_all(void)
         ;
 }
 
-static void connect_anew(uint8_t access)
+/* A window through which a packet may come, or whose key one may take back. */
+static void bind_window(void)
+{
+    NEED(!ibv_dealloc_mw(own.window)); /* what an earlier input had bound */
+    NEED(own.window = ibv_alloc_mw(own.pd, IBV_MW_TYPE_2));
+    struct ibv_send_wr wr = {.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+                             .bind_mw = {.mw = own.window, .rkey = ibv_inc_rkey(own.window->rkey),
+                                         .bind_info = {own.mr, (uintptr_t)memory, 4096, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ}}}, *bad;
+    NEED(!ibv_post_send(own.qp, &wr, &bad));
+    own.window->rkey = wr.bind_mw.rkey;
+}
+
+/* `choice`: the rights, and which one of the two. */
+static void connect_anew(uint8_t choice)
 {
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+    int unreliable = choice >> 4 & 1, answers = unreliable ? 0 : IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+    int times = unreliable ? 0 : IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+    own.qp = own.both[unreliable];
     NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE));
     poll_all();
     drop_answers(own.peer);
-    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = access & 15u};
+    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = choice & 15u};
     NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
     attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = own.peer_qpn, .min_rnr_timer = 1, .max_dest_rd_atomic = 4,
                                 .ah_attr = {.dlid = own.lid, .port_num = 1}};
-    NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+    NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | answers));
     attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 1, .rnr_retry = 1, .max_rd_atomic = 4};
-    NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
+    NEED(!ibv_modify_qp(own.qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | times));
+    if (choice >> 5 & 1)
+        bind_window();
 }
 
 static struct ibv_sge somewhere(struct input *input)
@@ -101,7 +124,9 @@ static void packet(struct input *input)
     if (aim & 1) /* else what it says itself */
         packet.header.psn = htonl(aim >> 4);
     if (aim & 2) {
-        packet.header.rkey = htonl(own.mr->rkey);
+        packet.header.rkey = htonl(aim & 4 ? own.window->rkey : own.mr->rkey);
+        if (aim & 4)
+            packet.header.immediate = own.window->rkey;
         packet.header.address = htobe64((uintptr_t)memory + (be64toh(packet.header.address) & 0x1ffff));
     }
     take(input, packet.payload, length < 32 ? length : 32);

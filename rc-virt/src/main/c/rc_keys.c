@@ -54,14 +54,14 @@ static void *map_file(int rank, int flags, int protection)
 }
 
 /* Stand-alone there is one life, in which keys are the device's. */
-static int is_alone(void)
+int rc_keys_are_alone(void)
 {
     return control.rank < 0 || __atomic_load_n(&control.agent, __ATOMIC_ACQUIRE) == AGENT_NONE;
 }
 
 static int open_own(void)
 {
-    if (own || is_alone())
+    if (own || rc_keys_are_alone())
         return 0;
     own = map_file(control.rank, O_RDWR | O_CREAT, PROT_READ | PROT_WRITE);
     if (!own)
@@ -141,7 +141,7 @@ int rc_keys_were_told(uint32_t virtual_key)
 
 void rc_keys_announce(uint32_t virtual_key, uint32_t real_key)
 {
-    if (virtual_key == real_key || is_alone())
+    if (virtual_key == real_key || rc_keys_are_alone())
         return;
     int status = request_tell_key(virtual_key, real_key);
     if (status != REQUEST_OK)
@@ -185,7 +185,7 @@ static void have_made(int rank)
 {
     char path[sizeof control.runtime_dir + 32];
     name_file(path, sizeof path, rank);
-    if (access(path, F_OK) && !is_alone() && request_peer_keys(rank) == REQUEST_FAILED)
+    if (access(path, F_OK) && !rc_keys_are_alone() && request_peer_keys(rank) == REQUEST_FAILED)
         control_log("remote keys of rank %d: the agent could not get them", rank);
 }
 

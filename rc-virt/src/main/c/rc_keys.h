@@ -64,6 +64,8 @@ void rc_keys_withdraw(uint32_t virtual_key);
 void rc_keys_announce(uint32_t virtual_key, uint32_t real_key);
 /* Whether peers may know another real key by this number, in this life: it is not given to a second region. */
 int rc_keys_were_told(uint32_t virtual_key);
+/* Without an agent nobody is told: keys are the device's. */
+int rc_keys_are_alone(void);
 /* The keys of a rank's process; mapped once. NULL, with a line on standard error, when there are none. */
 const struct rc_peer_keys *rc_keys_of(int rank);
 /* After a restart: the mappings are gone, other files take their place. */

@@ -4,6 +4,7 @@
 #include "rc.h"
 #include "rc_checkpoint.h"
 #include "virtual_lending.h"
+#include "virtual_window.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +19,15 @@ static int modify(struct v_qp *qp, const struct ibv_qp_attr *attributes, enum ib
     return errno ? -1 : 0;
 }
 
+static int is_connected(const struct v_qp *qp)
+{
+    return qp->qp.state == IBV_QPS_RTR || qp->qp.state == IBV_QPS_RTS || qp->qp.state == IBV_QPS_SQE;
+}
+
 int rc_remember(struct v_qp *qp)
 {
     struct v_rc *rc = qp->rc;
-    if (!lower_device->save_connection || (qp->qp.state != IBV_QPS_RTR && qp->qp.state != IBV_QPS_RTS))
+    if (!lower_device->save_connection || !is_connected(qp))
         return 0;
     free(rc->memory);
     rc->memory = malloc(lower_device->connection_bytes);
@@ -63,11 +69,20 @@ static void fit_device(const struct ibv_device_attr *device, struct ibv_qp_attr 
         real->max_rd_atomic = (uint8_t)device->max_qp_init_rd_atom;
 }
 
+/* Of an unreliable one: see virtual_break_sends(). Its record is read as that of a request. */
+static int break_sends(struct v_qp *qp)
+{
+    struct rc_request request = {
+        .flags = IBV_SEND_SIGNALED,
+        .work = {.state = WORK_SEND, .number = NUMBER_OTHER | NUMBER_OF_CONNECTION, .wr_id = (uintptr_t)&request.work}};
+    return virtual_break_sends(qp, &request.work, NULL);
+}
+
 static int connect_again(struct v_qp *qp, const struct ibv_device_attr *device)
 {
     struct v_rc *rc = qp->rc;
     struct ibv_qp_attr real = rc->attributes;
-    if (qp->qp.state != IBV_QPS_RTR && qp->qp.state != IBV_QPS_RTS)
+    if (!is_connected(qp))
         return 0;
     fit_device(device, &real);
     errno = rc_find_peer(qp, &real);
@@ -75,10 +90,10 @@ static int connect_again(struct v_qp *qp, const struct ibv_device_attr *device)
         return -1;
     if (virtual_lending())
         virtual_lending()->name_peer(qp->real, rc->attributes.dest_qp_num, rc->attributes.ah_attr.dlid);
-    if (qp->qp.state == IBV_QPS_RTS && modify(qp, &real, IBV_QPS_RTS, rc->to_rts))
+    if (qp->qp.state != IBV_QPS_RTR && modify(qp, &real, IBV_QPS_RTS, rc->to_rts))
         return -1;
     remind(qp);
-    return 0;
+    return qp->qp.state == IBV_QPS_SQE ? break_sends(qp) : 0;
 }
 
 int rc_connect_all(char *error, size_t size)
@@ -95,6 +110,11 @@ int rc_connect_all(char *error, size_t size)
                          qp->rc->attributes.dest_qp_num, qp->rc->attributes.ah_attr.dlid, strerror(errno));
                 return -1;
             }
+        const struct v_mw *mw = virtual_lending() ? NULL : rc_bind_windows(context);
+        if (mw) {
+            snprintf(error, size, "memory window 0x%x: bind it again: %s", mw->binding.rkey, strerror(errno));
+            return -1;
+        }
     }
     return 0;
 }

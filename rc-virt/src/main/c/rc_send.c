@@ -4,6 +4,7 @@
  * form, so the device is given the record and nothing is copied twice. */
 #include "rc.h"
 #include "virtual_paths.h"
+#include "virtual_window.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +24,14 @@ static inline int is_usual(enum ibv_wr_opcode opcode)
 /* What a SEND has in the place of a remote key is anything. */
 static inline int names_memory(enum ibv_wr_opcode opcode)
 {
-    return opcode != IBV_WR_SEND && opcode != IBV_WR_SEND_WITH_IMM;
+    return opcode != IBV_WR_SEND && opcode != IBV_WR_SEND_WITH_IMM && opcode < IBV_WR_LOCAL_INV;
 }
 
 static int check(const struct v_qp *qp, const struct ibv_send_wr *wr)
 {
     if (UNLIKELY(wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->requests.max_sges))
         return EINVAL;
-    return is_usual(wr->opcode) || is_atomic(wr->opcode) ? 0 : EOPNOTSUPP;
+    return is_usual(wr->opcode) || is_atomic(wr->opcode) || is_window_opcode(wr->opcode) ? 0 : EOPNOTSUPP;
 }
 
 static inline char *inline_data(const struct v_qp *qp, struct rc_request *request)
@@ -131,6 +132,12 @@ static int record(struct v_qp *qp, const struct ibv_send_wr *wr, struct rc_reque
     if (UNLIKELY(!request))
         return ENOMEM;
     record_head(request, wr);
+    if (UNLIKELY(wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV)) {
+        error = rc_record_local(qp, request, wr);
+        if (error)
+            free_work(&request->work);
+        return error;
+    }
     if (is_atomic(wr->opcode))
         record_atomic(request, wr);
     else
@@ -149,6 +156,8 @@ static int record(struct v_qp *qp, const struct ibv_send_wr *wr, struct rc_reque
 static int submit(struct v_qp *qp, struct rc_request *request)
 {
     struct ibv_send_wr *bad, copy = request->posted;
+    if (UNLIKELY(is_window_opcode(copy.opcode)))
+        return rc_submit_window(qp, request, &copy);
     copy.num_sge = (int)pieces_of(__atomic_load_n(&request->work.state, __ATOMIC_RELAXED));
     return abs(qp->real->context->ops.post_send(qp->real, &copy, &bad));
 }

@@ -20,9 +20,9 @@ static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
         pthread_mutex_unlock(&output);    \
     } while (0)
 
-static const unsigned access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+static const unsigned access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
 
-static void open_end(int with_srq)
+static void open_end(int with_srq, int unreliable)
 {
     own = (struct end){.size = (size_t)SLOT * SLOTS, .context = open_soft()};
     own.pd = ibv_alloc_pd(own.context);
@@ -37,7 +37,8 @@ static void open_end(int with_srq)
     struct ibv_srq_init_attr srq = {.attr = {.max_wr = 32, .max_sge = 1}};
     if (with_srq)
         CHECK(own.srq = ibv_create_srq(own.pd, &srq));
-    struct ibv_qp_init_attr init = {.send_cq = own.send_cq, .recv_cq = own.recv_cq, .srq = own.srq, .qp_type = IBV_QPT_RC, .cap = {32, 32, 2, 2, 64}};
+    struct ibv_qp_init_attr init = {.send_cq = own.send_cq, .recv_cq = own.recv_cq, .srq = own.srq, .qp_type = unreliable ? IBV_QPT_UC : IBV_QPT_RC,
+                                       .cap = {32, 32, 2, 2, 64}};
     CHECK(own.qp = ibv_create_qp(own.pd, &init));
     EQUAL(0, to_init_rc(own.qp, access_flags));
 }
@@ -57,8 +58,9 @@ static void connect_to(uint16_t lid, uint32_t qpn, uint32_t rkey, uint64_t memor
     struct pair_options options = {.mtu = IBV_MTU_1024, .min_rnr_timer = 1, .timeout = timeout};
     peer_mr = (struct ibv_mr){.rkey = rkey};
     peer = (struct end){.memory = (char *)(uintptr_t)memory, .mr = &peer_mr};
-    EQUAL(0, to_rtr_rc(own.qp, qpn, lid, options, 7));
-    EQUAL(0, to_rts_rc(own.qp, options, 7));
+    int unreliable = own.qp->qp_type == IBV_QPT_UC;
+    EQUAL(0, unreliable ? to_rtr_uc(own.qp, qpn, lid, options, 7) : to_rtr_rc(own.qp, qpn, lid, options, 7));
+    EQUAL(0, unreliable ? to_rts_uc(own.qp, 7) : to_rts_rc(own.qp, options, 7));
     SAY("connected\n");
 }
 
@@ -111,7 +113,7 @@ static void poll_one(struct ibv_cq *cq)
         return;
     }
     SAY("completion %lu status %d opcode %d bytes %u imm %u qp %u\n", wc.wr_id, wc.status, wc.opcode, wc.opcode & IBV_WC_RECV ? wc.byte_len : 0,
-        wc.wc_flags & IBV_WC_WITH_IMM ? ntohl(wc.imm_data) : 0, wc.qp_num);
+        wc.wc_flags & IBV_WC_WITH_IMM ? ntohl(wc.imm_data) : wc.wc_flags & IBV_WC_WITH_INV ? wc.invalidated_rkey : 0, wc.qp_num);
 }
 
 /* Further regions of the same memory. */
@@ -138,6 +140,40 @@ static void drop_region(uint32_t rkey)
             return;
         }
     SAY("no region %u\n", rkey);
+}
+
+/* Memory windows over slots of the memory. */
+static struct ibv_mw *windows[8];
+
+static void make_window(unsigned i, int type)
+{
+    CHECK(windows[i] = ibv_alloc_mw(own.pd, (enum ibv_mw_type)type));
+    SAY("window %u\n", windows[i]->rkey);
+}
+
+/* Type 1 by the call for it, type 2 by a request; wr_id: 70 and the window's number. */
+static void bind_window(unsigned i, unsigned slot, unsigned length)
+{
+    struct ibv_mw *mw = windows[i];
+    struct ibv_mw_bind_info info = {.mr = own.mr, .addr = (uintptr_t)own.memory + (size_t)slot * SLOT, .length = length,
+                                    .mw_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ};
+    struct ibv_mw_bind bind = {.wr_id = 70 + i, .send_flags = IBV_SEND_SIGNALED, .bind_info = info};
+    struct ibv_send_wr wr = {.wr_id = 70 + i, .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+                             .bind_mw = {.mw = mw, .rkey = ibv_inc_rkey(mw->rkey), .bind_info = info}}, *bad;
+    int error = mw->type == IBV_MW_TYPE_1 ? ibv_bind_mw(own.qp, mw, &bind) : ibv_post_send(own.qp, &wr, &bad);
+    if (!error && mw->type == IBV_MW_TYPE_2)
+        mw->rkey = wr.bind_mw.rkey;
+    SAY("bound %d %u\n", error, mw->rkey);
+}
+
+/* An own key by a request of its own (LOCAL_INV), or one of the peer's by a message. */
+static void invalidate(unsigned id, uint32_t key, int by_message)
+{
+    struct ibv_sge sge = sge_at(&own, 0, 16);
+    struct ibv_send_wr wr = {.wr_id = id, .sg_list = &sge, .num_sge = by_message, .opcode = by_message ? IBV_WR_SEND_WITH_INV : IBV_WR_LOCAL_INV,
+                             .send_flags = IBV_SEND_SIGNALED, .invalidate_rkey = key}, *bad;
+    int error = ibv_post_send(own.qp, &wr, &bad);
+    SAY("posted %d\n", error);
 }
 
 static void *sleeper(void *unused)
@@ -178,7 +214,7 @@ static void obey(char *line)
     enum ibv_wr_opcode opcode;
     pthread_t thread;
     if (!strncmp(line, "open", 4)) {
-        open_end(strstr(line, "srq") != NULL);
+        open_end(strstr(line, "srq") != NULL, strstr(line, "uc") != NULL);
         address();
     } else if (!strncmp(line, "address", 7)) {
         address();
@@ -202,6 +238,21 @@ static void obey(char *line)
         SAY("begun\n");
         pthread_create(&thread, NULL, obey_alone, strdup(line + 6));
         pthread_detach(thread);
+    } else if (!strncmp(line, "break", 5)) { /* a send whose key no memory has */
+        struct ibv_sge sge = {.addr = (uintptr_t)own.memory, .length = 1, .lkey = own.mr->lkey ^ 0x500};
+        struct ibv_send_wr wr = {.wr_id = 99, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
+        SAY("posted %d\n", ibv_post_send(own.qp, &wr, &bad));
+    } else if (!strncmp(line, "mend", 4)) {
+        struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS};
+        SAY("mended %d\n", ibv_modify_qp(own.qp, &attr, IBV_QP_STATE));
+    } else if (sscanf(line, "window %u %u", &a, &b) == 2) {
+        make_window(a, (int)b);
+    } else if (sscanf(line, "bind %u %u %u", &a, &b, &c) == 3) {
+        bind_window(a, b, c);
+    } else if (sscanf(line, "take-back %u %u", &a, &b) == 2) {
+        invalidate(a, b, 0);
+    } else if (sscanf(line, "send-inv %u %u", &a, &b) == 2) {
+        invalidate(a, b, 1);
     } else if (!strncmp(line, "region", 6)) {
         add_region();
     } else if (sscanf(line, "drop %u", &a) == 1) {

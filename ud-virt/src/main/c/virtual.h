@@ -61,7 +61,8 @@ struct v_context {
     unsigned ports_down; /* as the job was told: bit P - 1; guarded by virtual_mutex */
     int gone;            /* the device of this life was taken away */
     struct v_async *events, **events_last; /* of before a checkpoint; guarded by virtual_mutex */
-    struct v_link link, pds, mrs, channels, cqs, srqs, qps;
+    struct v_link link, pds, mrs, mws, channels, cqs, srqs, qps;
+    int has_windows; /* or has had: completions are looked at for what they say of them (virtual_window.h) */
     struct v_numbers *numbers; /* real queue pair number to virtual one; virtual_number.c */
     struct verbs_context verbs; /* the job holds &verbs.context */
 };
@@ -271,6 +272,10 @@ struct ibv_mr *virtual_reg_mr(struct ibv_pd *, void *addr, size_t length, uint64
 int virtual_dereg_mr(struct ibv_mr *);
 int virtual_tell_key(const struct v_mr *mr); /* 0 or an errno */
 void virtual_set_real_key(struct v_mr *mr);
+/* A window's numbers: 256 of those that are given, so that peers on other hosts ask for one that they do not know. */
+struct v_mw;
+uint32_t virtual_give_block(struct v_mw *mw);
+void virtual_take_block_back(struct v_mw *mw);
 /* Keys of elements, in place: from the job's to the device's, and back, before a restart makes the memory known under others. */
 void virtual_translate_sges(struct ibv_sge *sges, uint32_t count);
 void virtual_untranslate_sges(const struct v_context *context, struct ibv_sge *sges, uint32_t count);
@@ -284,6 +289,7 @@ int virtual_poll_cq(struct ibv_cq *, int count, struct ibv_wc *);
 /* Ways of a queue; the gate has been passed, and is left here. */
 int virtual_poll_plain(struct v_cq *, int count, struct ibv_wc *);
 int virtual_poll_translated(struct v_cq *, int count, struct ibv_wc *);
+int virtual_poll_noted(struct v_cq *, int count, struct ibv_wc *); /* of a context with memory windows */
 int virtual_nobody_reads_records(void); /* waits, but not for ever: 0 when somebody may still */
 int virtual_poll_stash(struct v_cq *cq, int count, struct ibv_wc *);
 int virtual_poll_real(struct v_cq *cq, int count, struct ibv_wc *wc);
@@ -345,6 +351,11 @@ int virtual_is_multicast(const union ibv_gid *gid); /* virtual_grh.c */
 int virtual_attach_mcast(struct ibv_qp *, const union ibv_gid *, uint16_t lid);
 int virtual_detach_mcast(struct ibv_qp *, const union ibv_gid *, uint16_t lid);
 int virtual_attach_again(struct v_qp *qp); /* in a new life; 0, or -1 with errno */
+
+/* virtual_rebuild.c: to the state SQE leads only a send that fails: one with a key that no memory has. Its completion is for nobody;
+ * `work`: its record, of which its own address is the wr_id. `ah`: of a datagram. 0, or -1 with errno. */
+int virtual_break_sends(struct v_qp *qp, struct work *work, struct ibv_ah *ah);
+int virtual_await_request(struct v_qp *qp, struct work *work); /* of such a record: until it has succeeded. 0 or an errno */
 
 /* virtual_number.c */
 _Static_assert(MAX_PORTS == NUMBER_PORT_MASK + 1, "a port fits beside a number");

@@ -108,6 +108,7 @@ static void fill(struct v_context *context, struct ibv_device *device)
     open->ops.post_srq_recv = lending ? lending->post_srq_recv : virtual_post_srq_recv;
     list_init(&context->pds);
     list_init(&context->mrs);
+    list_init(&context->mws);
     list_init(&context->channels);
     list_init(&context->cqs);
     list_init(&context->srqs);

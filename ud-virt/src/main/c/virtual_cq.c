@@ -14,7 +14,7 @@ static struct v_cq *make_cq(struct v_context *context, int cqe, struct v_channel
         free(cq);
         return NULL;
     }
-    cq->poll = virtual_moved ? virtual_poll_translated : virtual_poll_plain;
+    cq->poll = context->has_windows ? virtual_poll_noted : virtual_moved ? virtual_poll_translated : virtual_poll_plain;
     cq->vector = vector;
     cq->wanted = cqe;
     cq->cq.context = &context->verbs.context;

@@ -3,6 +3,7 @@
 #include "virtual.h"
 #include "virtual_checkpoint.h"
 #include "virtual_lending.h"
+#include "virtual_window.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,8 @@ const struct verbs_device virtual_device = {
     .dealloc_pd = virtual_dealloc_pd,
     .reg_mr = virtual_reg_mr,
     .dereg_mr = virtual_dereg_mr,
+    .alloc_mw = virtual_alloc_mw,
+    .dealloc_mw = virtual_dealloc_mw,
     .create_comp_channel = virtual_create_comp_channel,
     .destroy_comp_channel = virtual_destroy_comp_channel,
     .create_cq = virtual_create_cq,

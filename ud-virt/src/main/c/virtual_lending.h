@@ -24,6 +24,9 @@ struct lending {
     /* For a layer that does not borrow: what comes from nobody of the job is not taken all the same. */
     void (*guard)(struct ibv_qp *real);
     struct ibv_mr *(*register_as)(struct ibv_pd *, void *addr, size_t length, uint64_t iova, unsigned access, uint32_t key);
+    /* The same of memory windows: how one is bound, and one that is bound so. */
+    void (*save_window)(const struct ibv_mw *real, struct window_binding *binding);
+    struct ibv_mw *(*window_as)(struct ibv_pd *, enum ibv_mw_type type, const struct window_binding *binding);
     /* Oldest first; at most max are written, returns how many there are. SGEs point into the device's queue. */
     uint32_t (*outstanding)(const struct ibv_qp *real, struct ibv_recv_wr *wrs, uint32_t max);
     /* Of a reliable connection: how completions call its peer, and which sends have not completed (inline data in one piece). */

@@ -5,6 +5,7 @@
 #include "rc_keys.h"
 #include "virtual_lending.h"
 #include "virtual_paths.h"
+#include "virtual_window.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ static uint32_t keys_version;
 static struct v_mr *pool;
 static pthread_mutex_t keys_mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_key = UDCKPT_KEYS_GIVEN;
+static struct v_mw *blocks; /* windows whose numbers are given */
 
 static void begin_change(void)
 {
@@ -157,10 +159,59 @@ int virtual_dealloc_pd(struct ibv_pd *virtual)
     return error;
 }
 
+static int is_in_block(uint32_t key)
+{
+    const struct v_mw *mw = blocks;
+    while (mw && (mw->mw.handle ^ key) >= 256)
+        mw = mw->next_block;
+    return mw != NULL;
+}
+
 /* 0 is no key of virtual_near_keys. The peers' table has a mutex of its own, which nobody holds for long. */
 static int may_be_given(uint32_t key)
 {
-    return key && !find_key(key) && !rc_keys_were_told(key);
+    return key && !find_key(key) && !rc_keys_were_told(key) && !is_in_block(key);
+}
+
+static int is_free_block(uint32_t first)
+{
+    for (uint32_t key = first; key < first + 256; key++)
+        if (!may_be_given(key) && key)
+            return 0;
+    return 1;
+}
+
+/* The one after this number: none is given twice. */
+static uint32_t next_block(void)
+{
+    uint32_t first = (next_key + 255) & ~0xffu;
+    if (first < UDCKPT_KEYS_GIVEN || first >= UINT32_MAX - 512)
+        first = (UDCKPT_KEYS_GIVEN + 255) & ~0xffu;
+    next_key = first + 256;
+    return first;
+}
+
+uint32_t virtual_give_block(struct v_mw *mw)
+{
+    begin_change();
+    uint32_t first = rc_keys_are_alone() ? mw->real->rkey & ~0xffu : next_block();
+    while (!is_free_block(first))
+        first = next_block();
+    mw->mw.handle = first | (mw->real->rkey & 0xff);
+    mw->next_block = blocks;
+    blocks = mw;
+    end_change();
+    return mw->mw.handle;
+}
+
+void virtual_take_block_back(struct v_mw *mw)
+{
+    begin_change();
+    struct v_mw **link = &blocks;
+    while (*link != mw)
+        link = &(*link)->next_block;
+    *link = mw->next_block;
+    end_change();
 }
 
 static void publish_key(struct v_mr *mr)
@@ -262,6 +313,7 @@ int virtual_dereg_mr(struct ibv_mr *virtual)
         pd_used(virtual->pd, -1);
         pthread_mutex_lock(&virtual_mutex);
         list_remove(&mr->link);
+        virtual_forget_windows_of(context_of(virtual->context), mr, NULL);
         pthread_mutex_unlock(&virtual_mutex);
         return_to_pool(mr);
     }

@@ -55,7 +55,9 @@ static int (*way_of_sends(const struct v_qp *qp))(struct v_qp *, struct ibv_send
 /* A queue pair that is not called by its real number has completions that have to be renamed. */
 static void choose_poll(struct v_cq *cq, int renamed)
 {
-    if (virtual_moved || renamed)
+    if (context_of(cq->cq.context)->has_windows)
+        __atomic_store_n(&cq->poll, virtual_poll_noted, __ATOMIC_RELAXED);
+    else if (virtual_moved || renamed)
         __atomic_store_n(&cq->poll, virtual_poll_translated, __ATOMIC_RELAXED);
 }
 

@@ -3,6 +3,7 @@
 #include "virtual_lending.h"
 #include "virtual_paths.h"
 #include "virtual_source.h"
+#include "virtual_window.h"
 #include <string.h>
 
 int virtual_poll_stash(struct v_cq *cq, int count, struct ibv_wc *wc)
@@ -136,12 +137,15 @@ static int name_all(struct v_context *context, struct ibv_wc *wc, int count)
  * empty, and sleeps. */
 static int poll_real(struct v_cq *cq, int count, struct ibv_wc *wc)
 {
+    struct v_context *context = context_of(cq->cq.context);
     int got, left = 0, room;
     do {
         room = count - left;
         got = cq->real->context->ops.poll_cq(cq->real, room, wc + left);
+        for (int i = 0; i < got && context->has_windows; i++)
+            virtual_note_window(context, &wc[left + i]);
         if (got > 0)
-            left += name_all(context_of(cq->cq.context), wc + left, got);
+            left += name_all(context, wc + left, got);
     } while (got == room && left < count);
     if (LIKELY(left))
         return left;
@@ -229,6 +233,13 @@ int virtual_poll_plain(struct v_cq *cq, int count, struct ibv_wc *wc)
 int virtual_poll_translated(struct v_cq *cq, int count, struct ibv_wc *wc)
 {
     return poll_usual(cq, count, wc, 1);
+}
+
+int virtual_poll_noted(struct v_cq *cq, int count, struct ibv_wc *wc)
+{
+    int got = poll_real(cq, count, wc);
+    gate_leave();
+    return got;
 }
 
 /* Another thread may have polled a completion of a queue that is gone since, and read its record. Should it stay inside its verb

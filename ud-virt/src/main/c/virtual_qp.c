@@ -1,10 +1,11 @@
-/* Queue pairs; what only reliable connections have is in rc-virt. */
+/* Queue pairs; what only connections have is in rc-virt. */
 #include "virtual.h"
 #include "control.h"
 #include "qp_type.h"
 #include "rc.h"
 #include "virtual_lending.h"
 #include "virtual_paths.h"
+#include "virtual_window.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static uint32_t with_transport(const struct v_qp *qp)
 static int make_rings(struct v_qp *qp, const struct ibv_qp_cap *cap)
 {
     uint32_t sends = 16;
-    while (qp->qp.qp_type != IBV_QPT_RC && sends < 2 * cap->max_send_wr) /* twice: as virtual_make_ring(); a connection has its own ring */
+    while (!qp_is_connected(qp->qp.qp_type) && sends < 2 * cap->max_send_wr) /* twice: as virtual_make_ring(); a connection has its own ring */
         sends *= 2;
     qp->send_mask = sends - 1;
     qp->sends = calloc(sends, sizeof(struct work));
@@ -57,11 +58,20 @@ static void set_number(struct v_qp *qp, uint32_t number)
         qp->qp.qp_num = number;
 }
 
+static uint32_t transport_of(enum ibv_qp_type type)
+{
+    switch (type) {
+    case IBV_QPT_RC: return UDCKPT_TRANSPORT_RC;
+    case IBV_QPT_UC: return UDCKPT_TRANSPORT_UC;
+    default: return UDCKPT_TRANSPORT_UD;
+    }
+}
+
 /* Without an agent the number is the device's: there will be no restart that could change it. */
 static int number(struct v_qp *qp, uint32_t virtual_qpn)
 {
     struct udckpt_msg_register message = {.virtual_qpn = virtual_qpn, .real_qpn = qp->real->qp_num,
-                                           .transport = qp->qp.qp_type == IBV_QPT_RC ? UDCKPT_TRANSPORT_RC : UDCKPT_TRANSPORT_UD};
+                                           .transport = transport_of(qp->qp.qp_type)};
     name_port(qp->port, &message);
     switch (request_register(&message)) {
     case REQUEST_OK:
@@ -108,9 +118,9 @@ static int check(const struct ibv_qp_init_attr *wanted)
 {
     static unsigned said; /* one line for each type */
     unsigned bit = 1u << ((unsigned)wanted->qp_type & 31);
-    if (wanted->qp_type != IBV_QPT_UD && wanted->qp_type != IBV_QPT_RC) {
+    if (wanted->qp_type != IBV_QPT_UD && !qp_is_connected(wanted->qp_type)) {
         if (!(__atomic_fetch_or(&said, bit, __ATOMIC_RELAXED) & bit))
-            control_log("ibv_create_qp is not supported for queue pairs of type %s: use UD or RC", qp_type_name(wanted->qp_type));
+            control_log("ibv_create_qp is not supported for queue pairs of type %s: use UD, UC or RC", qp_type_name(wanted->qp_type));
         return EOPNOTSUPP;
     }
     return wanted->send_cq && wanted->recv_cq ? 0 : EINVAL;
@@ -147,7 +157,7 @@ static int fill(struct v_qp *qp, struct v_pd *pd, struct ibv_qp_init_attr *wante
     pthread_cond_init(&qp->qp.cond, NULL);
     if (!virtual_lending() && make_rings(qp, &real.cap))
         return ENOMEM;
-    int error = wanted->qp_type == IBV_QPT_RC ? rc_make(qp, &real.cap) : 0;
+    int error = qp_is_connected(wanted->qp_type) ? rc_make(qp, &real.cap) : 0;
     if (!error)
         error = virtual_register_qp(qp, 0);
     if (!error && virtual_lending())
@@ -301,6 +311,7 @@ int virtual_destroy_qp(struct ibv_qp *virtual)
         forget_requests(qp);
         pthread_mutex_lock(&virtual_mutex);
         list_remove(&qp->link);
+        virtual_forget_windows_of(context_of(virtual->context), NULL, qp);
         pthread_mutex_unlock(&virtual_mutex);
         pd_used(virtual->pd, -1);
     }

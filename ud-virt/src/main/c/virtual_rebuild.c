@@ -10,6 +10,7 @@
 #include "virtual_host.h"
 #include "virtual_lending.h"
 #include "virtual_paths.h"
+#include "virtual_window.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,6 +54,8 @@ static int rebuild_memory(struct v_context *context, struct failure *failure)
         if ((errno = virtual_tell_key(mr)))
             return failed(failure, "memory region 0x%x: tell its remote key", mr->mr.lkey);
     }
+    if (virtual_rebuild_windows(context))
+        return failed(failure, "memory windows");
     return 0;
 }
 
@@ -85,33 +88,54 @@ static int modify(struct v_qp *qp, enum ibv_qp_state state, int mask)
     return errno ? -1 : 0;
 }
 
-/* To the state SQE leads only a send that fails: one with a key that no memory has. Its completion is for nobody. */
-static int break_sends(struct v_qp *qp)
+/* Others that come meanwhile are the job's. Returns 0 or an errno. */
+static int await_completion(struct v_qp *qp, const struct work *work, enum ibv_wc_status *status)
 {
-    enum { NO_KEY = 0xfffffe00, TRIES = 1000 };
+    enum { TRIES = 1000 };
     struct v_cq *cq = (struct v_cq *)qp->qp.send_cq;
-    struct ibv_ah_attr self = {0};
-    struct ibv_sge sge = {.addr = (uintptr_t)&self, .length = 1, .lkey = NO_KEY};
-    struct work work = {.state = WORK_SEND, .number = NUMBER_OTHER, .wr_id = (uintptr_t)&work}; /* in no ring: see virtual_poll.c */
-    struct ibv_send_wr wr = {.wr_id = (uintptr_t)&work, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
     struct timespec pause = {0, 1000000};
     struct ibv_wc wc;
-    virtual_aim(&self, qp->port, qp->port->now.lid, &qp->port->now.gid);
-    wr.wr.ud.ah = virtual_real_ah((struct v_pd *)qp->qp.pd, &self);
-    errno = wr.wr.ud.ah ? lower_device->post_send(qp->real, &wr, &bad) : ENOMEM;
-    if (errno)
-        return -1;
     for (int i = 0; i < TRIES; i++) {
         int got = virtual_poll_real(cq, 1, &wc);
-        if (got > 0 && wc.wr_id == (uintptr_t)&work)
+        if (got > 0 && wc.wr_id == (uintptr_t)work) {
+            *status = wc.status;
             return 0;
+        }
         if (got > 0 && virtual_stash(cq, &wc, 1))
-            return -1;
+            return ENOMEM;
         if (!got)
             nanosleep(&pause, NULL);
     }
-    errno = ETIMEDOUT;
-    return -1;
+    return ETIMEDOUT;
+}
+
+int virtual_break_sends(struct v_qp *qp, struct work *work, struct ibv_ah *ah)
+{
+    enum { NO_KEY = 0xfffffe00 };
+    struct ibv_sge sge = {.addr = (uintptr_t)work, .length = 1, .lkey = NO_KEY};
+    struct ibv_send_wr wr = {.wr_id = (uintptr_t)work, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
+    enum ibv_wc_status status;
+    wr.wr.ud.ah = ah;
+    errno = lower_device->post_send(qp->real, &wr, &bad);
+    if (!errno)
+        errno = await_completion(qp, work, &status);
+    return errno ? -1 : 0;
+}
+
+int virtual_await_request(struct v_qp *qp, struct work *work)
+{
+    enum ibv_wc_status status;
+    int error = await_completion(qp, work, &status);
+    return !error && status != IBV_WC_SUCCESS ? EIO : error;
+}
+
+static int break_sends(struct v_qp *qp)
+{
+    struct ibv_ah_attr self = {0};
+    struct work work = {.state = WORK_SEND, .number = NUMBER_OTHER, .wr_id = (uintptr_t)&work}; /* in no ring: see virtual_poll.c */
+    virtual_aim(&self, qp->port, qp->port->now.lid, &qp->port->now.gid);
+    struct ibv_ah *ah = virtual_real_ah((struct v_pd *)qp->qp.pd, &self);
+    return ah ? virtual_break_sends(qp, &work, ah) : -1;
 }
 
 static int rebuild_state(struct v_qp *qp)
@@ -243,7 +267,7 @@ static void untranslate(struct v_context *context)
 static int forget_old_life(void)
 {
     FOR_EACH(struct v_context, link, context, &virtual_contexts)
-        if (virtual_lending() && keep_receives(context))
+        if (virtual_lending() && (keep_receives(context) || virtual_keep_windows(context)))
             return ENOMEM;
     FOR_EACH(struct v_context, link, context, &virtual_contexts)
         FOR_EACH(struct v_qp, link, qp, &context->qps)

@@ -5,6 +5,7 @@
 #include "soft_refuse.h"
 #include "soft_send.h"
 #include "soft_srq.h"
+#include "soft_window.h"
 #include "control.h"
 #include "counters.h"
 #include "virtual_grh.h"
@@ -368,6 +369,13 @@ static struct ibv_send_wr unfinished(const struct soft_rc *rc, uint32_t index)
         wr.wr.atomic.rkey = wqe->rkey;
         wr.wr.atomic.compare_add = wqe->compare_add;
         wr.wr.atomic.swap = wqe->swap;
+    } else if (wqe->opcode == IBV_WR_BIND_MW) {
+        wr.bind_mw.mw = (struct ibv_mw *)(uintptr_t)sges->addr;
+        wr.bind_mw.rkey = wqe->rkey;
+        wr.bind_mw.bind_info = (struct ibv_mw_bind_info){.mr = (struct ibv_mr *)(uintptr_t)wqe->swap, .addr = wqe->remote_address,
+                                                         .length = wqe->compare_add, .mw_access_flags = sges->lkey};
+    } else if (wqe->opcode == IBV_WR_LOCAL_INV) {
+        wr.invalidate_rkey = wqe->rkey;
     } else {
         wr.wr.rdma.remote_addr = wqe->remote_address;
         wr.wr.rdma.rkey = wqe->rkey;
@@ -404,6 +412,8 @@ const struct lending soft_lending = {
     .adopt = adopt,
     .guard = guard,
     .register_as = soft_reg_mr_as,
+    .save_window = soft_window_save,
+    .window_as = soft_alloc_mw_as,
     .outstanding = outstanding,
     .name_peer = name_peer,
     .outstanding_sends = outstanding_sends,

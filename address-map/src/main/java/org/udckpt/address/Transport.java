@@ -7,12 +7,19 @@ public enum Transport {
     /** Unreliable datagrams. */
     UD(Layout.TRANSPORT_UD),
     /** A reliable connection. */
-    RC(Layout.TRANSPORT_RC);
+    RC(Layout.TRANSPORT_RC),
+    /** An unreliable connection. */
+    UC(Layout.TRANSPORT_UC);
 
     private final int code;
 
     Transport(int code) {
         this.code = code;
+    }
+
+    /** Whether each queue pair has one peer. */
+    public boolean isConnected() {
+        return this != UD;
     }
 
     /** As in {@code udckpt.layout}. */
@@ -27,6 +34,6 @@ public enum Transport {
                 return transport;
             }
         }
-        throw new IllegalArgumentException("transport " + code + " is neither UD nor RC");
+        throw new IllegalArgumentException("transport " + code + " is neither UD nor RC nor UC");
     }
 }

@@ -26,7 +26,10 @@ class SoftFabricTest {
     private static final List<String> DATAGRAMS = List.of("send", "receive", "state", "events", "address", "threads", "rules", "extended", "multicast");
     /** Of datagrams of which only a part can be read: with tags they are not taken (docs/soft-fabric.md). */
     private static final Map<String, Set<String>> NEED_A_PART = Map.of("receive", Set.of("too-small", "wrong-key", "unmapped"), "send", Set.of("unmapped"));
-    private static final List<String> CONNECTIONS = List.of("rc", "rc_errors", "rc_threads");
+    private static final List<String> CONNECTIONS = List.of("rc", "rc_errors", "rc_threads", "uc", "windows", "order");
+    /** What does not hold over a bad network: of unreliable connections most, since messages are lost; order between connections, since packets are. */
+    private static final Map<String, Set<String>> NEED_ALL = Map.of("windows", Set.of("unreliable"), "order", Set.of("other-queues", "chain"), "uc", Set.of("sends", "writes", "sleeper", "refused",
+            "silence", "broken-sends", "shared-queue", "large"));
 
     @TestFactory
     Stream<DynamicContainer> preloaded() {
@@ -39,7 +42,8 @@ class SoftFabricTest {
         long seed = System.nanoTime() & 0xffff;
         Map<String, String> faults = Map.of("UDCKPT_SOFT_LOSS", "5", "UDCKPT_SOFT_DUPLICATE", "5", "UDCKPT_SOFT_REORDER", "5",
                 "UDCKPT_SOFT_SEED", Long.toString(seed));
-        return CONNECTIONS.stream().map(name -> dynamicContainer(name + ", seed " + seed, cases("fabric_" + name, faults)));
+        return CONNECTIONS.stream().map(name -> dynamicContainer(name + ", seed " + seed, cases("fabric_" + name, faults)
+                .filter(test -> !NEED_ALL.getOrDefault(name, Set.of()).contains(test.getDisplayName()))));
     }
 
     /** The same rules hold with the virtual layer in between. */
@@ -111,7 +115,7 @@ class SoftFabricTest {
         assertEquals(code, result.exit(), result::toString);
         Set<String> lines = result.out().lines().collect(Collectors.toCollection(TreeSet::new));
         long probes = lines.stream().filter(line -> line.startsWith("asked for ")).count();
-        assertTrue(lines.size() > 40 && probes > 10, lines::toString);
+        assertTrue(lines.size() > 30 && probes > 7, lines::toString);
         if (code == 0) {
             lines.removeIf(line -> line.startsWith("asked for "));
         }

@@ -30,7 +30,7 @@ class SanitizedFabricTest {
     @TestFactory
     Stream<DynamicTest> threads() throws Exception {
         return Stream.of(Map.of("UDCKPT_VIRTUALIZE", "0"), Map.of("UDCKPT_LENDING", "1"), Map.of("UDCKPT_LENDING", "0"))
-                .flatMap(way -> Stream.of("fabric_threads", "fabric_rc_threads").flatMap(program -> cases(SanitizedBuild.THREAD, program, way)));
+                .flatMap(way -> Stream.of("fabric_threads", "fabric_rc_threads", "fabric_order").flatMap(program -> cases(SanitizedBuild.THREAD, program, way)));
     }
 
     /** What is lost is sent again by the device's own thread, beside those of the program. */
@@ -43,7 +43,7 @@ class SanitizedFabricTest {
 
     @TestFactory
     Stream<DynamicTest> addresses() throws Exception {
-        return Stream.of("send", "receive", "state", "events", "threads", "rc", "rc_errors", "rc_threads")
+        return Stream.of("send", "receive", "state", "events", "threads", "rc", "rc_errors", "rc_threads", "uc", "windows")
                 .flatMap(program -> cases(SanitizedBuild.ADDRESS, "fabric_" + program, Map.of("UDCKPT_LENDING", "1")));
     }
 

@@ -195,7 +195,7 @@ public final class NodeAuthority implements AddressAuthority, Exchange.Local, Au
             expected.forEach(key -> shelf.get(key).ifPresent(endpoint -> {
                 peers.add(key);
                 known.accept(endpoint);
-                if (endpoint.transport() == Transport.RC) {
+                if (endpoint.transport().isConnected()) {
                     connected.add(endpoint.rank());
                 }
             }));
