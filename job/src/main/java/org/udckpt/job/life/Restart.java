@@ -6,10 +6,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.udckpt.address.AddressMap;
 import org.udckpt.address.RankSpan;
 import org.udckpt.image.read.CheckpointReader;
@@ -35,6 +37,7 @@ import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.NodeState;
 import org.udckpt.job.store.RankRow;
 import org.udckpt.job.store.StateTables;
+import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.JobImage;
 import org.udckpt.process.model.KernelObject;
 import org.udckpt.process.model.MemorySource;
@@ -316,9 +319,9 @@ public final class Restart {
      */
     private Revival revive(Job job, Contents all, ImageProcesses processes, Map<String, org.udckpt.linux.Files.Stat> putBack) throws IOException, InterruptedException {
         JobImage image = all.image();
-        int libraries = (int) image.objects().stream().filter(KernelObject.AgentConnection.class::isInstance).count();
+        Set<Integer> libraries = withLibrary(image);
         job.expect(RankRow.numbered(all.ranks()));
-        boolean pinned = libraries > 0 && !job.hosts().soft();
+        boolean pinned = !libraries.isEmpty() && !job.hosts().soft();
         RestoredNode target = new RestoredNode(job, processes, phases, onlooker, root -> RestartFiles.putBackBelow(root, job, image, all.memory()), putBack);
         Restored restored = Restorer.restore(image, all.memory(), target, lazyFrom(pinned));
         MemoryArrival arrival = MemoryArrival.begun(job, reader, restored.filling(), phases);
@@ -331,9 +334,10 @@ public final class Restart {
                 job.ranks().started(process.rank(), hostPids.get(process.pid()));
             }
         }
-        boolean there = libraries > 0 && awaitLibraries(job, libraries, arrival);
+        LivingProcesses living = new LivingProcesses(hostPids);
+        boolean there = !libraries.isEmpty() && awaitLibraries(job, libraries, living, arrival);
         long downtime = Math.max(0, System.currentTimeMillis() * 1_000_000L - image.clocks().realtimeNs());
-        return new Revival(job, there ? restored(job) : List.of(), downtime, onlooker.patient() ? FOR_EVER : settings.duration(Option.REBUILD_TIMEOUT), arrival);
+        return new Revival(job, there ? restored(job) : List.of(), downtime, onlooker.patient() ? FOR_EVER : settings.duration(Option.REBUILD_TIMEOUT), arrival, living);
     }
 
     /** What a debugger touches must be there, and what is written before the start: the kernel does not let them wait for memory (docs/lazy-restart.md). */
@@ -346,10 +350,24 @@ public final class Restart {
         return job.control().connections().stream().filter(connection -> connection.generation() != job.facts().generation()).toList();
     }
 
+    /** Numbers of the processes that had the library at the checkpoint. */
+    private static Set<Integer> withLibrary(JobImage image) {
+        Set<Long> connections = image.objects().stream().filter(KernelObject.AgentConnection.class::isInstance).map(KernelObject::id).collect(Collectors.toSet());
+        return image.descriptors().stream().filter(one -> connections.contains(one.object())).map(Descriptor::pid).collect(Collectors.toSet());
+    }
+
+    /** Those that have neither answered nor ended: a process runs before its verbs are there again, and may have nothing left to do but to end. */
+    private static Set<Integer> awaited(Job job, Set<Integer> libraries, LivingProcesses living) {
+        Set<Integer> awaited = new TreeSet<>(libraries);
+        restored(job).forEach(connection -> awaited.remove(connection.pid()));
+        awaited.removeIf(living::hasEnded);
+        return awaited;
+    }
+
     /** False: the job has ended, in the debugger. */
-    private boolean awaitLibraries(Job job, int libraries, MemoryArrival arrival) throws InterruptedException {
+    private boolean awaitLibraries(Job job, Set<Integer> libraries, LivingProcesses living, MemoryArrival arrival) throws InterruptedException {
         long deadline = System.nanoTime() + LIBRARY_TIMEOUT.toNanos();
-        while (restored(job).size() < libraries) {
+        while (!awaited(job, libraries, living).isEmpty()) {
             arrival.check();
             if (onlooker.patient() && (job.ranks().ending() || !job.ranks().allAlive())) {
                 return false;
@@ -358,7 +376,7 @@ public final class Restart {
                 deadline = Math.min(deadline, System.nanoTime() + ENDING_NS);
             }
             if (!onlooker.patient() && System.nanoTime() > deadline) {
-                throw new Failure(ExitCode.TIMEOUT, "only " + restored(job) + " of " + libraries + " restored processes answered within "
+                throw new Failure(ExitCode.TIMEOUT, "only " + restored(job) + " of " + libraries.size() + " restored processes answered within "
                         + LIBRARY_TIMEOUT.toSeconds() + " s");
             }
             Thread.sleep(1);

@@ -19,8 +19,9 @@ import org.udckpt.ud.Message;
  * @param connections the processes that had the library at the checkpoint
  * @param downtimeNs  wall-clock time since then
  * @param arrival     what their memory comes in with
+ * @param living      a process that ends by itself on the way is nobody's failure
  */
-record Revival(Job job, List<LibraryConnection> connections, long downtimeNs, Duration timeout, MemoryArrival arrival) {
+record Revival(Job job, List<LibraryConnection> connections, long downtimeNs, Duration timeout, MemoryArrival arrival, LivingProcesses living) {
     /** Returns when all ranks may send. */
     void all() {
         rebuild();
@@ -59,10 +60,13 @@ record Revival(Job job, List<LibraryConnection> connections, long downtimeNs, Du
         List<CompletableFuture<T>> asked = new ArrayList<>();
         connections.forEach(connection -> asked.add(command.apply(connection)));
         RuntimeException first = null;
-        for (CompletableFuture<T> answer : asked) {
+        for (int i = 0; i < asked.size(); i++) {
             try {
-                arrival.await(answer);
+                arrival.await(asked.get(i));
             } catch (CompletionException e) {
+                if (connections.get(i).closed().isDone() && living.ends(connections.get(i).pid())) {
+                    continue; // its code is the job's business
+                }
                 first = first != null ? first : e.getCause() instanceof RuntimeException cause ? cause : e;
             }
         }

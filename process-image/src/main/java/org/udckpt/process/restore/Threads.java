@@ -170,9 +170,16 @@ final class Threads {
         }
     }
 
+    /** The process runs from the first one on, and may end by itself, or by another of the job, before the last. */
     void letGo() {
         for (Thread thread : threads) {
-            Ptrace.resume(Ptrace.DETACH, thread.hostTid, 0);
+            try {
+                Ptrace.resume(Ptrace.DETACH, thread.hostTid, 0);
+            } catch (LinuxError gone) {
+                if (gone.errno() != LinuxError.ESRCH) {
+                    throw gone;
+                }
+            }
         }
     }
 }
