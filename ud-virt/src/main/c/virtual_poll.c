@@ -133,20 +133,16 @@ static int name_all(struct v_context *context, struct ibv_wc *wc, int count)
     return left;
 }
 
-/* As many completions of the job's as there are: a program that gets fewer than it has room for takes the queue for
- * empty, and sleeps. */
+/* Until there is a completion of the job's, or none at all. */
 static int poll_real(struct v_cq *cq, int count, struct ibv_wc *wc)
 {
     struct v_context *context = context_of(cq->cq.context);
-    int got, left = 0, room;
-    do {
-        room = count - left;
-        got = cq->real->context->ops.poll_cq(cq->real, room, wc + left);
+    int got, left = 0;
+    while (!left && (got = cq->real->context->ops.poll_cq(cq->real, count, wc)) > 0) {
         for (int i = 0; i < got && context->has_windows; i++)
-            virtual_note_window(context, &wc[left + i]);
-        if (got > 0)
-            left += name_all(context, wc + left, got);
-    } while (got == room && left < count);
+            virtual_note_window(context, &wc[i]);
+        left = name_all(context, wc, got);
+    }
     if (LIKELY(left))
         return left;
     return UNLIKELY(cq->failed) ? -1 : got; /* this life's device may not know of an overflow in an earlier one */
