@@ -155,7 +155,8 @@ int main(int argc, char **argv) {
   }
   struct server late[4] = {named(SOCK_STREAM, "own"), named(SOCK_SEQPACKET, "@other")};
   int listeners[2] = {connection("own", SOCK_STREAM, false, false, true), connection("@other", SOCK_SEQPACKET, root, false, true)};
-  connection("closed", SOCK_STREAM, root, root, false);
+  connection("closed", SOCK_STREAM, false, false, false); /* other users may not get to the scratch directory */
+  connection("@both", SOCK_STREAM, root, root, false);
   connection("@closed", SOCK_SEQPACKET, false, root, false);
   struct peer servers[2] = {peer_of(listeners[0], "own"), peer_of(listeners[1], "other")};
   CHECK(!root || servers[1].credentials.uid == OTHER, "a listener tells user %d of itself", servers[1].credentials.uid);
