@@ -8,9 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
+import org.udckpt.linux.User;
 import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
+import org.udckpt.process.model.PeerCredentials;
 import org.udckpt.process.model.ProcessState;
 
 /** An attribute that a newer version has kept is refused by name, and not lost. That those that are known come back: the feature program task_attributes. */
@@ -36,7 +38,8 @@ class KernelAttributesTest {
     @Test
     void allThatAreKnownPass() {
         for (AttributeKind kind : AttributeKind.values()) {
-            JobImage image = image(Attribute.of(kind, PID, 0, 1));
+            long[] values = kind == AttributeKind.PEER_CREDENTIALS ? new PeerCredentials(1, PID, User.id(), 0, new int[0]).values() : new long[] {1};
+            JobImage image = image(Attribute.of(kind, PID, 0, values));
             assertDoesNotThrow(() -> Restorer.checkRights(image, NAMING), kind.label());
         }
     }
