@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.udckpt.process.restore.lazy.Support;
 
@@ -20,6 +21,7 @@ import org.udckpt.process.restore.lazy.Support;
  * {@code ./udckpt test cycles}: feature programs are killed and restored at random moments, so many times in all, some in chains. They are taken in a random order, each
  * once before any is taken again.
  */
+@Timeout(7200) // as many as are asked for, on a machine however busy
 @EnabledIfSystemProperty(named = "udckpt.cycles", matches = "[1-9]\\d*", disabledReason = "./udckpt test cycles runs it")
 class CyclesTest {
     private static final int AT_ONCE = 3;
