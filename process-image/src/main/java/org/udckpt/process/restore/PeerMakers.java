@@ -108,6 +108,7 @@ final class PeerMakers {
         return result;
     }
 
+    /** @param back to root: the user first, for only root may change its groups; else last, for the same reason */
     private static void become(Puppet maker, Identity who, boolean back) {
         Runnable user = () -> maker.call("setresuid", SETRESUID, SAME, who.uid, SAME);
         if (back) {

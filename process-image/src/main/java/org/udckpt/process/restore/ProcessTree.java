@@ -84,6 +84,7 @@ final class ProcessTree {
     /** All processes by pid, in the image's order. */
     Map<Integer, Puppet> build() {
         List<TreeStep> steps = plan(image, owners);
+        taken.add(PID_ONE); // the shepherd's, which may have made a socket, too
         image.threads().forEach(thread -> taken.add(thread.tid()));
         image.processes().forEach(process -> taken.addAll(List.of(process.pid(), process.processGroup(), process.session())));
         image.zombies().forEach(zombie -> taken.addAll(List.of(zombie.pid(), zombie.processGroup(), zombie.session())));
@@ -105,7 +106,7 @@ final class ProcessTree {
                 made.put(pid, parent.helper(pid));
                 makers.put(pid, parent);
             } else if (!made.containsKey(pid)) {
-                target.warn("process " + pid + ", which has ended, made unix sockets of the job; its number is another's now, so that SO_PEERCRED tells another process of them");
+                target.warn("process " + pid + ", which is none of the job's any more, made unix sockets of the job; its number is another's now, so that SO_PEERCRED names another process as their maker");
             }
         }
     }
