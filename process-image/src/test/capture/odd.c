@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,7 +185,7 @@ static void tcp_self(void) {
 }
 
 /* A file in /proc of a child that has ended. */
-static void ended_owner(const char *name, int flags) {
+static void ended_owner(const char *name, int flags, bool waited) {
     int go[2];
     MUST(pipe(go));
     pid_t child = fork();
@@ -198,18 +199,20 @@ static void ended_owner(const char *name, int flags) {
     MUST(open(path, O_RDONLY | flags));
     MUST(close(go[1]));
     MUST(close(go[0]));
-    MUST(waitpid(child, NULL, 0));
+    siginfo_t info;
+    MUST(waited ? waitpid(child, NULL, 0) : waitid(P_PID, child, &info, WEXITED | WNOWAIT));
 }
 
 static void udp_group(void) {
     struct ip_mreq group = {.imr_multiaddr = {htonl(0xe0000105)}, .imr_interface = {htonl(INADDR_LOOPBACK)}};
-    MUST(!setsockopt(socket(AF_INET, SOCK_DGRAM, 0), IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof group));
+    MUST(setsockopt(socket(AF_INET, SOCK_DGRAM, 0), IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof group));
 }
 
 static void udp_shut(void) {
     struct sockaddr_in nobody = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr = {htonl(INADDR_LOOPBACK)}};
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
-    MUST(!connect(fd, (void *) &nobody, sizeof nobody) && !shutdown(fd, SHUT_RD));
+    MUST(connect(fd, (void *) &nobody, sizeof nobody));
+    MUST(shutdown(fd, SHUT_RD));
 }
 
 /* A datagram socket with an abstract name, and one that is connected to it; one of the two is in a process outside of the job. */
@@ -344,8 +347,9 @@ static void make(const char *kind) {
     } else if (!strcmp(kind, "message-queue")) {
         MUST(mq_open("/udckpt-odd", O_RDWR | O_CREAT | O_EXCL, 0600, NULL));
         MUST(mq_unlink("/udckpt-odd"));
-    } else if (!strcmp(kind, "ended-owner")) ended_owner("/status", 0);
-    else if (!strcmp(kind, "ended-directory")) ended_owner("", O_DIRECTORY);
+    } else if (!strcmp(kind, "ended-owner")) ended_owner("/status", 0, true);
+    else if (!strcmp(kind, "ended-directory")) ended_owner("", O_DIRECTORY, true);
+    else if (!strcmp(kind, "ended-environment")) ended_owner("/environ", 0, false);
     else if (!strcmp(kind, "other-owner")) MUST(open("/proc/1/status", O_RDONLY));
     else if (!strcmp(kind, "segment")) MUST(segment = shmget(IPC_PRIVATE, 65536, IPC_CREAT | 0600));
     else if (!strcmp(kind, "segment-part")) segment_part();
@@ -358,14 +362,14 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "tcp-self")) tcp_self();
     else if (!strcmp(kind, "udp-group")) udp_group();
     else if (!strcmp(kind, "udp-shut")) udp_shut();
-    else if (!strcmp(kind, "raw-udp")) MUST(socket(AF_INET, SOCK_RAW, IPPROTO_UDP) >= 0);
-    else if (!strcmp(kind, "raw-tcp")) MUST(socket(AF_INET, SOCK_RAW, IPPROTO_TCP) >= 0);
+    else if (!strcmp(kind, "raw-udp")) MUST(socket(AF_INET, SOCK_RAW, IPPROTO_UDP));
+    else if (!strcmp(kind, "raw-tcp")) MUST(socket(AF_INET, SOCK_RAW, IPPROTO_TCP));
     else if (!strcmp(kind, "device-node")) {
-        MUST(!mknod("node", S_IFCHR | 0640, makedev(1, 3)));
-        MUST(open("node", O_RDWR) >= 0);
-        MUST(!unlink("node"));
-    } else if (!strcmp(kind, "urgent-owner")) MUST(!fcntl(socket(AF_INET, SOCK_STREAM, 0), F_SETOWN, getppid()));
-    else if (!strcmp(kind, "netlink-generic")) MUST(socket(AF_NETLINK, SOCK_RAW, 16) >= 0);
+        MUST(mknod("node", S_IFCHR | 0640, makedev(1, 3)));
+        MUST(open("node", O_RDWR));
+        MUST(unlink("node"));
+    } else if (!strcmp(kind, "urgent-owner")) MUST(fcntl(socket(AF_INET, SOCK_STREAM, 0), F_SETOWN, getppid()));
+    else if (!strcmp(kind, "netlink-generic")) MUST(socket(AF_NETLINK, SOCK_RAW, 16));
     else if (!strncmp(kind, "tcp-to:", 7)) call(loopback(atoi(kind + 7)));
     else if (!strcmp(kind, "landlock")) landlock();
     else if (!strcmp(kind, "session-keyring")) MUST(syscall(SYS_keyctl, 1 /* KEYCTL_JOIN_SESSION_KEYRING */, "udckpt-test"));
@@ -373,7 +377,7 @@ static void make(const char *kind) {
     else if (!strcmp(kind, "thread-keyring")) start(own_keyring);
     else if (!strcmp(kind, "call-handler")) MUST(prctl(59 /* PR_SET_SYSCALL_USER_DISPATCH */, 1, 0, 0, &handled));
     else if (!strcmp(kind, "churn")) {
-        MUST(syscall(SYS_userfaultfd, O_CLOEXEC | 1 /* UFFD_USER_MODE_ONLY */) >= 0);
+        MUST(syscall(SYS_userfaultfd, O_CLOEXEC | 1 /* UFFD_USER_MODE_ONLY */));
         pthread_t threads[4];
         for (int i = 0; i < 4; i++) MUST(-pthread_create(&threads[i], NULL, churn, NULL));
     } else if (!strcmp(kind, "main-ended")) {

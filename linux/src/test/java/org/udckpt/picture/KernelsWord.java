@@ -61,7 +61,7 @@ public final class KernelsWord {
             line("stat signal$", "the same in decimal"),
             line("fdinfo (it_value|ticks)$", "timers run: what is left is timerfd.c's and timer_kinds.c's"),
             // Children that have ended.
-            line("zombie status (SigPnd|ShdPnd|SigCgt|Cap\\w+)$", "nobody asks a process that has ended for its signals and rights"));
+            line("zombie (status (SigPnd|ShdPnd|SigIgn|SigCgt|Cap\\w+)|stat (sigignore|sigcatch))$", "nobody asks a process that has ended for its signals and rights"));
 
     /** Where an ordinary user has restarted, in a user namespace with one user and one group. */
     private static final List<MayDiffer> OF_A_USER = List.of(

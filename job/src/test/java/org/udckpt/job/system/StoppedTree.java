@@ -1,5 +1,6 @@
 package org.udckpt.job.system;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -10,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.PidFd;
 import org.udckpt.linux.Proc;
 import org.udckpt.picture.Picture;
@@ -63,6 +65,8 @@ final class StoppedTree {
     private static void signal(int pid, int number) {
         try (PidFd process = new PidFd(pid)) {
             process.signal(number);
+        } catch (LinuxError gone) {
+            assertEquals(LinuxError.ESRCH, gone.errno(), gone::getMessage);
         }
     }
 
@@ -74,10 +78,19 @@ final class StoppedTree {
     }
 
     private static void below(int pid, Set<Integer> found) {
-        if (!Proc.stat(pid)[0].equals("Z") && found.add(pid)) {
-            for (int child : Proc.children(pid)) {
-                below(child, found);
+        int[] children;
+        try {
+            if (Proc.stat(pid)[0].equals("Z")) {
+                return;
             }
+            children = Proc.children(pid);
+        } catch (LinuxError gone) {
+            assertTrue(gone.errno() == LinuxError.ENOENT || gone.errno() == LinuxError.ESRCH, gone::getMessage);
+            return; // it has ended since it was listed
+        }
+        found.add(pid);
+        for (int child : children) {
+            below(child, found);
         }
     }
 

@@ -224,6 +224,7 @@ public final class Capture implements AutoCloseable {
             long start = System.nanoTime();
             for (RankCapture rank : ranks) {
                 rank.processes().forEach(reader::known);
+                rank.zombies().rows().forEach(reader::known);
             }
             QuietFiles quiet = new QuietFiles(reader.observers());
             files.openBy(quiet);

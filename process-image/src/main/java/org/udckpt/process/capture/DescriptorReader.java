@@ -20,6 +20,7 @@ import org.udckpt.process.model.KernelObject.DirectoryOrDevice;
 import org.udckpt.process.model.KernelObject.OpenFile;
 import org.udckpt.process.model.KernelObject.PseudoFile;
 import org.udckpt.process.model.KernelObject.StandardStream;
+import org.udckpt.process.model.Zombie;
 
 /** Turns every descriptor of the stopped processes into a kernel object, or refuses it by name. */
 final class DescriptorReader {
@@ -73,6 +74,11 @@ final class DescriptorReader {
     /** Each process before the first {@link #read}, when it is known what its threads are called. */
     void known(TracedProcess process) {
         names.seen(process);
+    }
+
+    /** Each child that has ended, before the first {@link #read}. */
+    void known(Zombie zombie) {
+        names.ended(zombie);
     }
 
     /** Before the first {@link #read}. */

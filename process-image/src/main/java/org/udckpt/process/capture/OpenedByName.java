@@ -13,6 +13,7 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Scratch;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.model.Zombie;
 
 /**
  * What a restart will open by its name has to be what the name leads to when the checkpoint is asked for: else the restart would find nothing, or something else, when
@@ -29,12 +30,18 @@ final class OpenedByName {
             0x500L, "/dev/tty");
 
     private final Set<Integer> owners = new HashSet<>();
+    private final Set<Integer> ended = new HashSet<>();
     private final Map<Long, String> elsewhere = new HashMap<>();
 
     /** One of the processes whose files in /proc will be there after a restart. For all of them before anything is asked. */
     void seen(TracedProcess process) {
         owners.add(process.namespacePid);
         process.threads.forEach(thread -> owners.add(thread.namespaceTid));
+    }
+
+    /** A child that has ended and that nobody has waited for: a restart makes it again before anything is opened. */
+    void ended(Zombie zombie) {
+        ended.add(zombie.pid());
     }
 
     /** Of a file of /proc that cannot be looked at: why a restart could not open it; null: it is no process's. */
@@ -45,7 +52,10 @@ final class OpenedByName {
     /** The name of a file in /proc or /sys. */
     String pseudo(OpenDescriptor open) {
         Matcher owner = OF_A_PROCESS.matcher(open.link());
-        if (owner.matches() && !owners.contains(Integer.parseInt(owner.group(1)))) {
+        int pid = owner.matches() ? Integer.parseInt(owner.group(1)) : 0;
+        if (ended.contains(pid)) {
+            refuseUnopened(open);
+        } else if (owner.matches() && !owners.contains(pid)) {
             if (Files.tryStat(seenBy(open.process(), "/proc/" + owner.group(1))) == null) {
                 throw open.refuse(goneOwner(open.link()) + "; close it first");
             }
@@ -55,6 +65,16 @@ final class OpenedByName {
             throw open.refuse(open.link() + " is open, and nothing is there any more that a restart could open; close it first");
         }
         return open.link();
+    }
+
+    /** What has no memory and no descriptors any more does not let all of its files be opened (proc_pid_maps(5)). */
+    private static void refuseUnopened(OpenDescriptor open) {
+        long again = Files.tryOpen(seenBy(open), open.openFlags());
+        if (again < 0) {
+            throw open.refuse(open.link() + " is of a process that has ended, and could not be opened again by a restart: " + LinuxError.name((int) -again)
+                    + "; close it first");
+        }
+        Files.close((int) again);
     }
 
     /** The name of a directory, or of anything that is open by O_PATH. */

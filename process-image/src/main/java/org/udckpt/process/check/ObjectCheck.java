@@ -121,10 +121,7 @@ final class ObjectCheck {
     private void object(Row row, KernelObject object) throws BrokenTable {
         switch (object) {
             case KernelObject.OpenFile file -> {
-                row.text("path", file.path());
-                if (!file.path().startsWith("/")) {
-                    throw row.broken("path " + file.path() + " is not absolute");
-                }
+                row.absolute("path", file.path());
                 row.notNegative("size", file.size());
                 row.notNegative("position", file.position());
                 row.is(file.backing() == 0 || is(file.backing(), KernelObject.SharedMemory.class), "there is no shared memory", file.backing());
@@ -165,9 +162,9 @@ final class ObjectCheck {
                 row.there("options", changed.options());
                 row.length("options", changed.options().length, 0, NO_BOUND, 3);
             }
-            case KernelObject.MappedFile file -> row.text("path", file.path());
-            case KernelObject.DirectoryOrDevice directory -> row.text("path", directory.path());
-            case KernelObject.PseudoFile file -> row.text("path", file.path());
+            case KernelObject.MappedFile file -> row.absolute("path", file.path());
+            case KernelObject.DirectoryOrDevice directory -> row.path("path", directory.path());
+            case KernelObject.PseudoFile file -> row.path("path", file.path());
             case KernelObject.PmiConnection connection -> row.there("queued", connection.queued());
             case KernelObject.StandardStream stream -> row.between(0, 2, "stream", stream.stream());
             case KernelObject.EventFd _, KernelObject.Epoll _, KernelObject.SignalFd _, KernelObject.InotifyFd _, KernelObject.AgentConnection _ -> { }
@@ -296,7 +293,7 @@ final class ObjectCheck {
     private void watch(Row row, InotifyWatch watch) throws BrokenTable {
         row.is(is(watch.inotify(), KernelObject.InotifyFd.class), "there is no inotify descriptor", watch.inotify());
         row.between(1, InotifyWatch.NUMBER_MOST, "number", watch.number());
-        row.text("path", watch.path());
+        row.path("path", watch.path());
     }
 
     private void notice(Row row, FileNotice notice) throws BrokenTable {

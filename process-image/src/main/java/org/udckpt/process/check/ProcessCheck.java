@@ -95,8 +95,8 @@ final class ProcessCheck {
         row.between(0, MOST_PID, "processGroup", p.processGroup());
         row.between(0, MOST_PID, "session", p.session());
         row.between(0, MOST_RANKS, "rank", p.rank());
-        row.text("executable", p.executable());
-        row.text("workingDirectory", p.workingDirectory());
+        row.absolute("executable", p.executable());
+        row.path("workingDirectory", p.workingDirectory());
         row.text("name", p.name());
         row.text("vdsoBuild", p.vdsoBuild());
         row.between(0, 0777, "umask", p.umask());

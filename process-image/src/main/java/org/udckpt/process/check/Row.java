@@ -41,6 +41,26 @@ final class Row {
         }
     }
 
+    /** As the kernel shows one: absolute. */
+    void absolute(String column, String path) throws BrokenTable {
+        text(column, path);
+        if (!path.startsWith("/")) {
+            throw broken(column + " is not an absolute path");
+        }
+    }
+
+    /** As the kernel shows one that can be walked: absolute, and with nothing in it that such a path does not have: "..", ".", an empty name. */
+    void path(String column, String path) throws BrokenTable {
+        text(column, path);
+        boolean plain = path.startsWith("/");
+        for (String name : plain && path.length() > 1 ? path.substring(1).split("/", -1) : new String[0]) {
+            plain &= !name.isEmpty() && !name.equals(".") && !name.equals("..");
+        }
+        if (!plain) {
+            throw broken(column + " is not an absolute path without '..'");
+        }
+    }
+
     void there(String column, Object value) throws BrokenTable {
         if (value == null) {
             throw broken(column + " is null");

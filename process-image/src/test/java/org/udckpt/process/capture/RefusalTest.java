@@ -44,7 +44,8 @@ class RefusalTest {
         "datagram, would not keep its sender", "cpu-timer, CPU time of a thread", "tcp-self, connected to itself",
         "landlock, in a Landlock domain", "session-keyring, a session keyring of its own (udckpt-test", "process-keyring, a process keyring", "thread-keyring, a thread keyring",
         "call-handler, PR_SET_SYSCALL_USER_DISPATCH",
-        "aio, io_setup", "message-queue, POSIX message queue", "ended-owner, of a process that has ended", "ended-directory, of a process that has ended", "other-owner, no part of the job",
+        "aio, io_setup", "message-queue, POSIX message queue", "ended-owner, of a process that has ended", "ended-directory, of a process that has ended", "ended-environment, could not be opened again by a restart",
+        "other-owner, no part of the job",
         "udp-group, in a multicast group", "udp-shut, that was shut", "netlink-generic, netlink socket of family 16",
         "datagram-client, the other end of this unix socket is outside of the job", "datagram-server, a datagram socket outside of the job is connected to this unix socket",
         "urgent-owner, when it has something urgent"})
