@@ -28,6 +28,8 @@ int agent_fd(void); /* -1: gone */
 bool agent_bound(void); /* the job has ranks elsewhere, too */
 void agent_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void agent_readable(void);
+void agent_writable(void);
+bool agent_is_behind(void); /* it reads no lines at the moment, and gets no more commands done until it does */
 
 /* shepherd_children.c */
 void child_add(pid_t pid, pid_t host_pid, bool stub);

@@ -16,8 +16,44 @@ static size_t used;
 static bool bound;    /* ranks of a job that has others elsewhere: nobody but the agent can tell them of its end */
 static bool standing; /* the agent has stopped processes of the job (SIGSTOP) */
 
+/* Lines that the agent has not taken yet. One that has been stopped, or hangs, must not keep the shepherd from the job's processes: they are init's children. */
+static struct { char *bytes; size_t used, room; } untold;
+
 void agent_attach(int fd) { agent = fd; }
 int agent_fd(void) { return agent; }
+
+/* How much of it the agent has taken. When its end is closed, all: the poll loop sees that next and says so. */
+static size_t tell(const char *bytes, size_t length, int flags) {
+  size_t sent = 0;
+  while (sent < length) {
+    ssize_t n = send(agent, bytes + sent, length - sent, MSG_NOSIGNAL | flags);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno == EAGAIN ? sent : length;
+    sent += n;
+  }
+  return sent;
+}
+
+static bool keep(const char *text, size_t length) {
+  if (untold.used + length > untold.room) {
+    size_t room = 2 * (untold.used + length);
+    char *more = realloc(untold.bytes, room);
+    if (!more) return false;
+    untold.bytes = more;
+    untold.room = room;
+  }
+  memcpy(untold.bytes + untold.used, text, length);
+  untold.used += length;
+  return true;
+}
+
+bool agent_is_behind(void) { return untold.used > 0; }
+
+void agent_writable(void) {
+  size_t told = tell(untold.bytes, untold.used, MSG_DONTWAIT);
+  untold.used -= told;
+  memmove(untold.bytes, untold.bytes + told, untold.used);
+}
 
 void agent_say(const char *format, ...) {
   char text[SHEPHERD_LINE];
@@ -27,12 +63,14 @@ void agent_say(const char *format, ...) {
   va_end(list);
   if (length > (int)sizeof text - 2) length = sizeof text - 2;
   text[length++] = '\n';
-  for (int sent = 0; agent >= 0 && sent < length;) {
-    ssize_t n = send(agent, text + sent, length - sent, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return; /* its end is closed: the poll loop sees that next and says so */
-    sent += n;
+  if (agent < 0) return;
+  if (!keep(text, length)) {
+    tell(untold.bytes, untold.used, 0); /* no memory: wait until the agent reads */
+    tell(text, length, 0);
+    untold.used = 0;
+    return;
   }
+  agent_writable();
 }
 
 bool agent_bound(void) { return bound; }
@@ -40,6 +78,7 @@ bool agent_bound(void) { return bound; }
 static void agent_gone(void) {
   close(agent);
   agent = -1;
+  untold.used = 0;
   if (standing) children_continue_all(); /* the agent stopped them while a debugger had one of them: nobody else ends that */
   lazy_lost();
   children_kill_expected();

@@ -93,7 +93,7 @@ static void serve(int signals, const char *socket) {
   static struct pollfd fds[3 + 2 * SHEPHERD_MAX_ROOTS];
   for (;;) {
     fds[0] = (struct pollfd){.fd = signals, .events = POLLIN};
-    fds[1] = (struct pollfd){.fd = agent_fd(), .events = POLLIN};
+    fds[1] = (struct pollfd){.fd = agent_fd(), .events = agent_is_behind() ? POLLOUT : POLLIN};
     fds[2] = (struct pollfd){.fd = lazy_fd(), .events = POLLIN};
     int relays = pmi_poll(fds + 3);
     if (poll(fds, 3 + relays, -1) < 0) {
@@ -104,7 +104,8 @@ static void serve(int signals, const char *socket) {
     if (fds[2].fd >= 0 && fds[2].revents) lazy_readable(); /* first: a job without its memory must not go on */
     pmi_ready(fds + 3); /* before exits, so that a rank's last words reach the agent first */
     if (fds[0].revents) signals_readable(signals);
-    if (fds[1].fd >= 0 && fds[1].revents) agent_readable();
+    if (fds[1].fd >= 0 && fds[1].revents & POLLOUT) agent_writable();
+    if (fds[1].fd >= 0 && fds[1].revents & ~POLLOUT) agent_readable();
     if (agent_fd() < 0 && children_roots() == 0) {
       if (agent_bound()) remove_runtime(socket);
       shepherd_exit();

@@ -41,7 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   while (agent_fd() >= 0) {
     char answers[65536];
     agent_readable();
-    while (recv(pair[0], answers, sizeof answers, MSG_DONTWAIT) > 0) { }
+    do {
+      while (recv(pair[0], answers, sizeof answers, MSG_DONTWAIT) > 0) { }
+      agent_writable();
+    } while (agent_is_behind());
   }
   close(pair[0]);
   return 0;

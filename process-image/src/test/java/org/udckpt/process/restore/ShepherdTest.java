@@ -101,6 +101,23 @@ class ShepherdTest {
         }
     }
 
+    /** One that has been stopped, say: the shepherd goes on with the ranks, and tells it later. */
+    @Test
+    void servesRanksWhileTheAgentReadsNothing() throws Exception {
+        int many = 1000; // answers, more than a socket holds
+        try (TestShepherd shepherd = TestShepherd.start(directory, List.of())) {
+            shepherd.spawn(5, pmiPath(), List.of("sh", "-c", "read answer <&$PMI_FD; echo cmd=init >&$PMI_FD; [ \"$answer\" = hello ]"));
+            BufferedReader rank = accept(5);
+            shepherd.tell("dance\n".repeat(many).strip());
+            ranks.getFirst().write(ByteBuffer.wrap("hello\n".getBytes()));
+            assertEquals("cmd=init", rank.readLine());
+            for (int i = 0; i < many; i++) {
+                assertEquals("error unknown command: dance", shepherd.answer());
+            }
+            assertTrue(shepherd.exit().endsWith(" 0"));
+        }
+    }
+
     @Test
     void ranksInABarrierOutliveTheirAgent() throws Exception {
         try (TestShepherd shepherd = TestShepherd.start(directory, List.of())) {
