@@ -10,7 +10,7 @@
 
 #include "pmix_launcher.h"
 
-enum { SIZE_MOST = 256 << 20 }; /* of one unit's data, many times what the ranks of a host have for each other */
+enum { PIECES_MOST = 1 << 17 }; /* of one unit's data, many times what the ranks of a host have for each other: each costs a request and an answer */
 enum { KEY_MOST = 64, LENGTH_DIGITS = 8 }; /* a unit's first piece begins with the number of its bytes, in hex as all that follows */
 
 struct fence {
@@ -28,12 +28,14 @@ static pthread_cond_t entered = PTHREAD_COND_INITIALIZER;
 static struct fence *first, **last = &first;
 static int number; /* of the fence: part of its keys, which PMI-1 has put once only */
 
+static size_t size_most(void) { return (size_t)PIECES_MOST * (pmi1_value_most() / 2); }
+
 static void key_of(char *key, int unit, int piece) { snprintf(key, KEY_MOST, "pmix-%d-%d-%d", number, unit, piece); }
 
 static void put_all(int unit, const char *data, size_t size) {
   char *value = malloc(pmi1_value_most() + 1), key[KEY_MOST];
   if (!value) die("out of memory");
-  if (size > SIZE_MOST) die("the ranks of %s have %zu bytes for the others", layout->own->name, size);
+  if (size > size_most()) die("the ranks of %s have %zu bytes for the others, and can have %zu", layout->own->name, size, size_most());
   size_t used = snprintf(value, pmi1_value_most() + 1, "%0*zx", LENGTH_DIGITS, size), at = 0;
   for (int piece = 0; piece == 0 || at < size; piece++, used = 0) {
     for (; at < size && used + 2 <= pmi1_value_most(); at++) used += snprintf(value + used, 3, "%02x", (unsigned char)data[at]);
@@ -69,7 +71,7 @@ static void begin(struct arriving *data, int unit) {
   if (strlen(value) < LENGTH_DIGITS) die("%s has no length", key);
   char *end;
   data->size = strtoul(memcpy(digits, value, LENGTH_DIGITS), &end, 16);
-  if (end != digits + LENGTH_DIGITS || data->size > SIZE_MOST) die("%s begins with '%.8s', which is no length that a unit's data can have", key, digits);
+  if (end != digits + LENGTH_DIGITS || data->size > size_most()) die("%s begins with '%.8s', which is no length that a unit's data can have", key, digits);
   data->first = memmove(value, value + LENGTH_DIGITS, strlen(value + LENGTH_DIGITS) + 1);
 }
 
