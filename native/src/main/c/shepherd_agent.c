@@ -50,6 +50,7 @@ static bool keep(const char *text, size_t length) {
 bool agent_is_behind(void) { return untold.used > 0; }
 
 void agent_writable(void) {
+  if (!untold.used) return;
   size_t told = tell(untold.bytes, untold.used, MSG_DONTWAIT);
   untold.used -= told;
   memmove(untold.bytes, untold.bytes + told, untold.used);

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.apache.arrow.flatbuf.MessageHeader;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.BigIntVector;
@@ -249,7 +250,20 @@ public final class AddressBatch {
             if (at + 4 > bytes.limit() || bytes.getInt(at) < 0 || bytes.getInt(at) > bytes.limit() - at - 4) {
                 throw new IOException("an Arrow stream of " + bytes.limit() + " bytes breaks off at " + at);
             }
-            return super.readNext();
+            MessageResult result = super.readNext();
+            if (result != null && result.getMessage().headerType() == MessageHeader.Schema) {
+                refuseNested((org.apache.arrow.flatbuf.Schema) result.getMessage().header(new org.apache.arrow.flatbuf.Schema()));
+            }
+            return result;
+        }
+
+        /** Arrow follows columns in columns without end: bytes can say that one is in itself. */
+        private static void refuseNested(org.apache.arrow.flatbuf.Schema schema) throws IOException {
+            for (int i = 0; schema != null && i < schema.fieldsLength(); i++) {
+                if (schema.fields(i).childrenLength() != 0) {
+                    throw new IOException("a batch has columns in column " + i);
+                }
+            }
         }
     }
 
