@@ -28,7 +28,7 @@ import org.udckpt.job.store.CallRow;
 import org.udckpt.job.store.StateTables;
 
 /** One try of a lead at a checkpoint: what its nodes have said of it, and what came of it. Thread-safe. */
-final class LeadAttempt {
+final class CoordinatedAttempt {
     final CheckpointWriter writer;
     final Progress progress;
     /** When all ranks run again, in {@link System#nanoTime}'s terms. */
@@ -48,7 +48,7 @@ final class LeadAttempt {
     private boolean counted;
 
     /** @param hosts of the units, by number */
-    LeadAttempt(CheckpointWriter writer, Progress progress, List<String> hosts) {
+    CoordinatedAttempt(CheckpointWriter writer, Progress progress, List<String> hosts) {
         this.writer = writer;
         this.progress = progress;
         this.hosts = hosts;
@@ -98,13 +98,13 @@ final class LeadAttempt {
         calls().forEach(call -> progress.say(CallTimes.text(call, hosts)));
     }
 
-    /** Tells what the write took. */
-    void tellWrite() {
+    /** What the write took, and the stop. */
+    String summary() {
         List<PartReport> all = reports();
         PartReport slowest = all.stream().max(Comparator.comparingLong(PartReport::writeNanos)).orElseThrow();
-        PartReport longest = all.stream().max(Comparator.comparingLong(LeadAttempt::stop)).orElseThrow();
-        progress.say("write " + Durations.format(manifest.writeNanos()) + on(slowest, "slowest on") + ", " + Durations.bytes(manifest.storedBytes())
-                + "; stop " + Durations.format(manifest.stopMaxNanos()) + on(longest, "longest on") + ", median " + Durations.format(manifest.stopMedianNanos()));
+        PartReport longest = all.stream().max(Comparator.comparingLong(CoordinatedAttempt::stop)).orElseThrow();
+        return "write " + Durations.format(manifest.writeNanos()) + on(slowest, "slowest on") + ", " + Durations.bytes(manifest.storedBytes())
+                + "; stop " + Durations.format(manifest.stopMaxNanos()) + on(longest, "longest on") + ", median " + Durations.format(manifest.stopMedianNanos());
     }
 
     private String on(PartReport report, String which) {
@@ -116,7 +116,7 @@ final class LeadAttempt {
     }
 
     /** Makes it exist; {@link #failure} says why it does not, if this throws. @param tables of the whole job */
-    void commit(LeadCheckpoints.JobTables tables, LifeStatistics statistics, int ranks, Map<String, String> labels) throws IOException {
+    void commit(CoordinatedCheckpoints.JobTables tables, LifeStatistics statistics, int ranks, Map<String, String> labels) throws IOException {
         for (PartReport report : reports()) {
             writer.add(report);
         }

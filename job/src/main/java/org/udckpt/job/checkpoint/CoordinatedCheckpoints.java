@@ -2,16 +2,12 @@ package org.udckpt.job.checkpoint;
 
 import java.io.IOException;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.manifest.PartReport;
 import org.udckpt.image.write.CheckpointWriter;
@@ -22,7 +18,6 @@ import org.udckpt.job.command.CommandServer.Progress;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.coordinator.Op;
 import org.udckpt.job.coordinator.Outcome;
-import org.udckpt.job.metrics.Tally;
 import org.udckpt.job.pace.CheckpointCost;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
@@ -33,17 +28,14 @@ import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.StopTimesRow;
 
 /**
- * Takes the checkpoints of a job of several nodes: the lead's half, which owns the image's directory and its manifest. The nodes' halves are
+ * How a job of several nodes takes a checkpoint: the lead's half, which owns the image's directory and its manifest. The nodes' halves are
  * {@link UnitCheckpoints}; between them is the coordinator ({@link Agreement}, docs/coordination.md), whose words come in by {@link #called}, {@link #commit} and
  * {@link #ended}.
  */
-public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
+public final class CoordinatedCheckpoints implements CheckpointMethod {
     private static final int ATTEMPTS = 40;
-    private static final int TORN_ATTEMPTS = 4;
     private static final long PAUSE_MS = 100, LONGEST_PAUSE_MS = 2000;
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60); // a restarted job's memory may still come in
-    private static final long FINISH_MINUTES = 30;
-    private static final long PROGRESS_MS = 200;
 
     /** What the lead itself writes. */
     @FunctionalInterface
@@ -56,22 +48,17 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     private final List<String> hosts;
     private final int ranks;
     private final Map<String, String> labels;
-    private final Settings settings;
     private final Keeping keeping;
     private final ImageChain chain;
     private final Agreement agreement;
     private final JobTables tables;
-    private final Semaphore one = new Semaphore(1);
     private final LifeStatistics statistics = new LifeStatistics();
-    private volatile Consumer<Taken> listener = taken -> { };
-    private volatile LeadAttempt now;
+    private volatile CoordinatedAttempt now;
     private volatile CallRow committed;
     private volatile Phase phase;
     private volatile String impossible;
     /** The coordinator has gone: nobody tells of the end of an attempt that it has not heard of. */
     private volatile boolean alone;
-    private boolean cleaned;
-    private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
      * @param job       its name
@@ -80,21 +67,15 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
      * @param labels    of its images
      * @param keeping   of its checkpoints
      */
-    public LeadCheckpoints(String job, List<String> hosts, int ranks, Map<String, String> labels, Settings settings, Keeping keeping, Agreement agreement, JobTables tables) {
+    public CoordinatedCheckpoints(String job, List<String> hosts, int ranks, Map<String, String> labels, Settings settings, Keeping keeping, Agreement agreement, JobTables tables) {
         this.job = job;
         this.hosts = List.copyOf(hosts);
         this.ranks = ranks;
         this.labels = labels;
-        this.settings = settings;
         this.keeping = keeping;
         this.chain = new ImageChain(settings, keeping.directory(), ImageOptions.of(settings), keeping.beforeNumber(), keeping.damage());
         this.agreement = agreement;
         this.tables = tables;
-    }
-
-    @Override
-    public boolean busy() {
-        return one.availablePermits() == 0;
     }
 
     @Override
@@ -108,32 +89,27 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     }
 
     @Override
-    public void onTaken(Consumer<Taken> consumer) {
-        listener = consumer;
+    public Phase phase() {
+        return phase;
     }
 
     /** Whether all ranks run again, and the image of a checkpoint is being written. */
-    public boolean writing() {
+    public boolean isWriting() {
         Phase reached = phase;
         return reached == Phase.WRITE || reached == Phase.COMMIT;
     }
 
-    /** How far the image is that the nodes write; empty when they write none, and until each has said how much it has. */
-    public Optional<WriteProgress> progress() {
+    /** Empty also until each node has said how much it has. */
+    @Override
+    public Optional<WriteProgress> writing() {
         return Optional.ofNullable(now).flatMap(this::writing);
     }
 
-    private Optional<WriteProgress> writing(LeadAttempt attempt) {
+    private Optional<WriteProgress> writing(CoordinatedAttempt attempt) {
         return attempt.isResumed() ? agreement.written(attempt.writer.id()).map(all -> all.after(System.nanoTime() - attempt.resumed.join())) : Optional.empty();
     }
 
-    /** "running", or the phase of the checkpoint under way. */
-    public String state() {
-        Phase reached = phase;
-        return reached == null ? "running" : reached.name().toLowerCase(Locale.ROOT);
-    }
-
-    /** Of all checkpoints of this life. */
+    @Override
     public LifeStatistics statistics() {
         return statistics;
     }
@@ -143,92 +119,29 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         return committed;
     }
 
+    /** Each node says itself that it is not ready. */
     @Override
-    public String take(Progress progress, boolean wait) {
-        return take(progress, wait, null);
-    }
+    public void awaitReady(Progress progress) { }
 
     @Override
-    public String takeLast(Progress progress, Runnable end) {
-        return take(progress, true, end);
+    public CheckpointAttempt begin(Progress progress, boolean last) throws InterruptedException {
+        return new Attempt(resumed(progress, last));
     }
 
-    /** @param end null: the job goes on */
-    private String take(Progress progress, boolean wait, Runnable end) {
-        if (!one.tryAcquire()) {
-            throw new Failure(ExitCode.BUSY, "a checkpoint of job " + job + " is under way (" + state() + "): try again when it is done");
-        }
-        boolean handedOver = false;
-        try {
-            cleanOnce();
-            if (wait) {
-                return takeWhole(progress, end);
-            }
-            LeadAttempt attempt = resumed(progress, false);
-            handedOver = true;
-            finishBeside(attempt);
-            return attempt.writer.name();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw failure(Failure.of("checkpoint of job " + job, e));
-        } catch (IOException | RuntimeException e) {
-            throw failure(Failure.of("checkpoint of job " + job, e));
-        } finally {
-            if (!handedOver) {
-                done();
-            }
-        }
-    }
-
-    /** A file that is written over while it is being saved is copied in the stop of the next attempt. */
-    private String takeWhole(Progress progress, Runnable end) throws InterruptedException {
-        for (int attempt = 1; ; attempt++) {
-            try {
-                return finish(resumed(progress, end != null), end);
-            } catch (Failure failed) {
-                if (failed.code() != ExitCode.BUSY || attempt == TORN_ATTEMPTS || !possible()) {
-                    throw failed;
-                }
-                progress.say(failed.getMessage() + ": once more");
-            }
-        }
-    }
-
-    /** In a thread of its own. Where none can be had, the checkpoint is thrown away when its nodes have written it. */
-    private void finishBeside(LeadAttempt attempt) throws IOException {
-        try {
-            Thread.ofPlatform().name("checkpoint-end").start(() -> finishAlone(attempt));
-        } catch (OutOfMemoryError none) {
-            attempt.unwanted = true;
-            attempt.ended.thenRun(() -> {
-                close(attempt);
-                done();
-            });
-            throw new IOException("no thread can be had to write it: " + none.getMessage(), none);
-        }
-    }
-
-    /** What earlier leads of this job left half written. */
-    private void cleanOnce() throws IOException {
-        if (!cleaned) {
-            ImageChain.clean(settings, keeping.directory());
-            cleaned = true;
-        }
-    }
-
-    private Failure failure(Failure cause) {
-        Tally.ofThisProcess().failed();
-        return possible() ? new Failure(cause.code(), cause.getMessage() + "; the job goes on", cause) : cause;
+    /** A file that was written over while it was being saved is copied in the stop of the next attempt. */
+    @Override
+    public boolean retryable(Exception failure) {
+        return failure instanceof Failure failed && failed.code() == ExitCode.BUSY && possible();
     }
 
     /** Returns when all ranks run again, or stand for good. What may succeed another time is tried again. */
-    private LeadAttempt resumed(Progress progress, boolean last) throws InterruptedException {
+    private CoordinatedAttempt resumed(Progress progress, boolean last) throws InterruptedException {
         long giveUp = System.nanoTime() + PATIENCE_NS;
         for (int number = 1; ; number++) {
             if (impossible != null) {
                 throw new Failure(ExitCode.BUSY, "a checkpoint of job " + job + ": " + impossible);
             }
-            LeadAttempt attempt = new LeadAttempt(chain.begin(new WriteMeter()), progress, hosts);
+            CoordinatedAttempt attempt = new CoordinatedAttempt(chain.begin(new WriteMeter()), progress, hosts);
             now = attempt;
             agreement.checkpoint(attempt.writer.id(), new UnitOrder(order(attempt), last).encode());
             endIfAlone(attempt);
@@ -248,7 +161,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         }
     }
 
-    private PartOrder order(LeadAttempt attempt) {
+    private PartOrder order(CoordinatedAttempt attempt) {
         if (keeping.parts().isEmpty()) {
             return attempt.writer.order(hosts.size());
         }
@@ -260,59 +173,67 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         }
     }
 
-    /** @param end run when it is durable, whatever fails behind that: the ranks stand still */
-    private String finish(LeadAttempt attempt, Runnable end) throws InterruptedException {
+    private CompleteCheckpoint complete(CoordinatedAttempt attempt, Runnable end) throws InterruptedException {
+        Outcome outcome;
         try {
-            Outcome outcome = awaitEnd(attempt);
-            if (!outcome.committed()) {
-                throw failure(attempt, outcome);
-            }
-            if (end != null) {
-                end.run();
-            }
-            Manifest manifest = attempt.manifest();
-            long resumed = attempt.resumed.join();
-            chain.complete(attempt.writer);
-            statistics.complete();
-            Tally.ofThisProcess().taken(manifest, attempt.times(), attempt.stops(), System.nanoTime() - resumed);
-            listener.accept(new Taken(attempt.writer.name(), resumed - manifest.stopMaxNanos(), CheckpointCost.of(manifest.stopMaxNanos(), System.nanoTime() - resumed, OptionalDouble.empty())));
-            attempt.tellWrite();
-            if (outcome.why() != null) {
-                Messages.warn("checkpoint " + attempt.writer.name() + " is complete, but " + outcome.why());
-            }
-            keeping.kept().run();
-            return attempt.writer.name();
+            outcome = attempt.ended.get();
         } catch (ExecutionException impossible) {
             throw new IllegalStateException(impossible); // it is never completed with a failure
-        } finally {
-            close(attempt);
+        }
+        if (!outcome.committed()) {
+            throw failure(attempt, outcome);
+        }
+        if (end != null) {
+            end.run();
+        }
+        Manifest manifest = attempt.manifest();
+        long resumed = attempt.resumed.join();
+        chain.complete(attempt.writer);
+        statistics.complete();
+        if (outcome.why() != null) {
+            Messages.warn("checkpoint " + attempt.writer.name() + " is complete, but " + outcome.why());
+        }
+        CheckpointCost cost = CheckpointCost.of(manifest.stopMaxNanos(), System.nanoTime() - resumed, OptionalDouble.empty());
+        return new CompleteCheckpoint(manifest, resumed - manifest.stopMaxNanos(), attempt.times(), attempt.stops(), cost, attempt.summary());
+    }
+
+    private final class Attempt implements CheckpointAttempt {
+        private final CoordinatedAttempt attempt;
+
+        Attempt(CoordinatedAttempt attempt) {
+            this.attempt = attempt;
+        }
+
+        @Override
+        public String id() {
+            return attempt.writer.name();
+        }
+
+        @Override
+        public CompleteCheckpoint write(Runnable end) throws InterruptedException {
+            return complete(attempt, end);
+        }
+
+        /** It is removed when its nodes have written it. */
+        @Override
+        public CompletableFuture<Void> abandon() {
+            attempt.unwanted = true;
+            return attempt.ended.thenRun(this::close);
+        }
+
+        @Override
+        public void close() {
+            CoordinatedCheckpoints.close(attempt);
         }
     }
 
-    private void finishAlone(LeadAttempt attempt) {
-        try {
-            finish(attempt, null);
-        } catch (RuntimeException | InterruptedException e) {
-            Failure failure = failure(Failure.of("checkpoint " + attempt.writer.name() + " of job " + job, e));
-            Messages.error(failure.getMessage(), failure);
-        } finally {
-            done();
-        }
-    }
-
-    private Outcome awaitEnd(LeadAttempt attempt) throws InterruptedException, ExecutionException {
-        try (Ticker _ = Ticker.start(PROGRESS_MS, () -> writing(attempt).ifPresent(attempt.progress::writing))) {
-            return attempt.ended.get();
-        }
-    }
-
-    private void done() {
+    @Override
+    public void idle() {
         phase = null;
         now = null;
-        one.release();
     }
 
-    private static void close(LeadAttempt attempt) {
+    private static void close(CoordinatedAttempt attempt) {
         try {
             attempt.writer.close();
         } catch (IOException e) {
@@ -322,7 +243,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
 
     /** A node's part is durable. */
     public void report(PartReport report) {
-        LeadAttempt attempt = now;
+        CoordinatedAttempt attempt = now;
         if (attempt != null) {
             attempt.report(report);
         }
@@ -330,7 +251,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
 
     /** All nodes have done one phase. */
     public void called(Outcome.CallTime call) {
-        LeadAttempt attempt = now;
+        CoordinatedAttempt attempt = now;
         Op op = call.request().op();
         if (op == Op.COMMIT && call.tally().failure() == null) {
             committed = CallTimes.row(call); // no image can have it: it is complete before
@@ -355,7 +276,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
 
     /** All parts are durable: writes the manifest, in a thread of its own, and tells. */
     public void commit(long number) {
-        LeadAttempt attempt = now;
+        CoordinatedAttempt attempt = now;
         CompletableFuture<Void> done = new CompletableFuture<>();
         if (attempt != null) {
             attempt.committing = done;
@@ -370,7 +291,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     }
 
     /** Why there is no manifest, or null. The coordinator is told in any case: it waits, and with it the job's end. */
-    private String commit(LeadAttempt attempt, long number) {
+    private String commit(CoordinatedAttempt attempt, long number) {
         if (attempt == null || attempt.writer.id() != number || attempt.unwanted) {
             return "checkpoint " + number + " is not under way";
         }
@@ -388,7 +309,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
 
     /** The coordinator has done with it. */
     public void ended(Outcome outcome) {
-        LeadAttempt attempt = now;
+        CoordinatedAttempt attempt = now;
         if (attempt == null || attempt.writer.id() != outcome.checkpoint()) {
             return;
         }
@@ -402,7 +323,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     }
 
     /** What the job's end has cut off may be tried again, by who restarts it. */
-    private Failure failure(LeadAttempt attempt, Outcome outcome) {
+    private Failure failure(CoordinatedAttempt attempt, Outcome outcome) {
         return attempt.failure(outcome, impossible == null ? ExitCode.IO : ExitCode.BUSY);
     }
 
@@ -416,7 +337,7 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     }
 
     /** Behind the manifest, where that is being written. */
-    private void endIfAlone(LeadAttempt attempt) {
+    private void endIfAlone(CoordinatedAttempt attempt) {
         if (alone && attempt != null) {
             attempt.committing.thenRun(() -> {
                 if (!attempt.ended.isDone()) {
@@ -427,14 +348,9 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         }
     }
 
-    /**
-     * To be called when the coordinator has ended. Waits for the image that is being written: the job may be over, its last checkpoint is not.
-     */
+    /** The coordinator has ended, too. */
     @Override
-    public void close() throws InterruptedException {
+    public void jobEnded() {
         abandon("the job has ended");
-        if (closed.compareAndSet(false, true) && !one.tryAcquire(FINISH_MINUTES, TimeUnit.MINUTES)) {
-            Messages.error("the last checkpoint was still being written after " + FINISH_MINUTES + " minutes; it is given up", null);
-        }
     }
 }

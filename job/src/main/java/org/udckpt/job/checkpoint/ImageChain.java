@@ -26,7 +26,7 @@ final class ImageChain {
     private final Settings settings;
     private final Path directory;
     private final WriterOptions options;
-    private final Checkpointer.BeforeNumber beforeNumber;
+    private final BeforeNumber beforeNumber;
     private final Damage damage;
     private final FileNumbers files = new FileNumbers();
     private History history;
@@ -36,7 +36,7 @@ final class ImageChain {
      * @param directory of all the job's checkpoints; made when it is not there
      * @param damage    what was found to be wrong with those that are there
      */
-    ImageChain(Settings settings, Path directory, WriterOptions options, Checkpointer.BeforeNumber beforeNumber, Damage damage) {
+    ImageChain(Settings settings, Path directory, WriterOptions options, BeforeNumber beforeNumber, Damage damage) {
         this.settings = settings;
         this.directory = directory;
         this.options = options;

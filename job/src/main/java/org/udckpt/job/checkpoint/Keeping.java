@@ -14,4 +14,4 @@ import org.udckpt.job.store.Damage;
  * @param parts where each host of a job of several has its parts for itself; empty: all are in the directory
  * @param damage what was found to be wrong with those that are there
  */
-public record Keeping(Path directory, Checkpointer.BeforeNumber beforeNumber, Runnable kept, Optional<HostParts> parts, Damage damage) {}
+public record Keeping(Path directory, BeforeNumber beforeNumber, Runnable kept, Optional<HostParts> parts, Damage damage) {}

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.udckpt.job.agent.Job;
-import org.udckpt.job.checkpoint.Checkpointer;
+import org.udckpt.job.checkpoint.CheckpointQueue;
 import org.udckpt.job.command.CommandServer;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.tiers.Drain;
@@ -14,21 +14,21 @@ final class Commands implements CommandServer.Handler {
     private static final long KILL_SECONDS = 30;
 
     private final Job job;
-    private final Checkpointer checkpointer;
+    private final CheckpointQueue checkpoints;
     private final Optional<Drain> drain;
 
-    Commands(Job job, Checkpointer checkpointer, Optional<Drain> drain) {
+    Commands(Job job, CheckpointQueue checkpoints, Optional<Drain> drain) {
         this.drain = drain;
         this.job = job;
-        this.checkpointer = checkpointer;
+        this.checkpoints = checkpoints;
     }
 
     @Override
     public String checkpoint(CommandServer.Progress progress, boolean wait, OptionalInt end) {
         if (end.isEmpty()) {
-            return checkpointer.take(progress, wait);
+            return checkpoints.take(progress, wait);
         }
-        String id = checkpointer.takeLast(progress, () -> job.end(end.getAsInt()));
+        String id = checkpoints.takeLast(progress, () -> job.end(end.getAsInt()));
         awaitEnd(progress);
         return id;
     }
@@ -46,6 +46,6 @@ final class Commands implements CommandServer.Handler {
 
     @Override
     public ObjectNode status() {
-        return StatusReport.of(job, checkpointer, drain);
+        return StatusReport.of(job, checkpoints, drain);
     }
 }

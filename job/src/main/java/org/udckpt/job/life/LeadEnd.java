@@ -4,7 +4,7 @@ import java.util.BitSet;
 import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
-import org.udckpt.job.checkpoint.LeadCheckpoints;
+import org.udckpt.job.checkpoint.CoordinatedCheckpoints;
 import org.udckpt.job.coordinator.Coordinator;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.report.ExitCode;
@@ -23,7 +23,7 @@ final class LeadEnd {
     }
 
     private final NodeJob job;
-    private final LeadCheckpoints checkpoints;
+    private final CoordinatedCheckpoints checkpoints;
     private final Supplier<Coordinator> coordinator;
     private final Before before;
     private final BitSet units = new BitSet();
@@ -33,7 +33,7 @@ final class LeadEnd {
     private boolean afterCheckpoint;
 
     /** @param coordinator there when anything is called */
-    LeadEnd(NodeJob job, LeadCheckpoints checkpoints, Supplier<Coordinator> coordinator, Before before) {
+    LeadEnd(NodeJob job, CoordinatedCheckpoints checkpoints, Supplier<Coordinator> coordinator, Before before) {
         this.job = job;
         this.checkpoints = checkpoints;
         this.coordinator = coordinator;
@@ -80,7 +80,7 @@ final class LeadEnd {
 
     /** The job ends by itself: an image that is being written is waited for, since the copies are made. */
     void orderly(long now) {
-        if (checkpoints.writing() && coordinator.get().isBusy() && !begun) { // else nobody would tell of its end
+        if (checkpoints.isWriting() && coordinator.get().isBusy() && !begun) { // else nobody would tell of its end
             afterCheckpoint = true;
             checkpoints.impossible("the job has ended");
         } else {

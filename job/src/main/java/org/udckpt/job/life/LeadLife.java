@@ -15,7 +15,8 @@ import org.udckpt.job.agent.Signals;
 import org.udckpt.job.census.Census;
 import org.udckpt.job.checkpoint.Agreement;
 import org.udckpt.job.checkpoint.Keeping;
-import org.udckpt.job.checkpoint.LeadCheckpoints;
+import org.udckpt.job.checkpoint.CheckpointQueue;
+import org.udckpt.job.checkpoint.CoordinatedCheckpoints;
 import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.coordinator.Coordinator;
@@ -39,6 +40,7 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.runtime.RuntimeDirectory;
+import org.udckpt.job.store.CallRow;
 import org.udckpt.job.store.Damage;
 import org.udckpt.job.tree.MalformedMessage;
 import org.udckpt.job.tree.Tally;
@@ -52,7 +54,8 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private static final long END_SECONDS = 60;
 
     private final NodeJob job;
-    private final LeadCheckpoints checkpoints;
+    private final CoordinatedCheckpoints coordinated;
+    private final CheckpointQueue checkpoints;
     private final CompletableFuture<Void> begun = new CompletableFuture<>();
     private final LeadEnd end;
     private final Path shelf;
@@ -69,7 +72,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private boolean saidBegun;
     private LeadNodes nodes;
 
-    private LeadLife(Settings settings, NodeJob job, Keeping keeping, Map<String, String> labels, LeadCheckpoints.JobTables tables, UnitCopies copies, Set<String> lostHosts) {
+    private LeadLife(Settings settings, NodeJob job, Keeping keeping, Map<String, String> labels, CoordinatedCheckpoints.JobTables tables, UnitCopies copies, Set<String> lostHosts) {
         this.job = job;
         this.copies = copies;
         this.census = new Census(job);
@@ -78,8 +81,9 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         this.timing = timing(settings);
         this.lost = new LostUnits(job, timing, lostHosts);
         this.shelf = RuntimeDirectory.base(settings).resolve(job.name() + ".shelf");
-        this.checkpoints = new LeadCheckpoints(job.name(), hosts, job.ranks(), labels, settings, keeping, this, tables);
-        this.end = new LeadEnd(job, checkpoints, this::coordinator, this::sayBegun);
+        this.coordinated = new CoordinatedCheckpoints(job.name(), hosts, job.ranks(), labels, settings, keeping, this, tables);
+        this.checkpoints = new CheckpointQueue(job.name(), settings, keeping.directory(), coordinated, keeping.kept());
+        this.end = new LeadEnd(job, coordinated, this::coordinator, this::sayBegun);
     }
 
     /** With a beat for each tenth of a lease. */
@@ -101,7 +105,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
      * @param lostHosts is told of hosts that are lost, or whose agents did not come
      * @throws Failure with what kept it from beginning; nothing is left then
      */
-    static LeadLife start(Settings settings, Starter starter, NodeJob job, Keeping keeping, Map<String, String> labels, LeadCheckpoints.JobTables tables, UnitCopies copies,
+    static LeadLife start(Settings settings, Starter starter, NodeJob job, Keeping keeping, Map<String, String> labels, CoordinatedCheckpoints.JobTables tables, UnitCopies copies,
             Set<String> lostHosts) throws InterruptedException {
         JobCredential credential = JobCredential.generate();
         CredentialFile.create(RuntimeDirectory.base(settings).resolve(job.name()).resolve(CredentialFile.NAME), credential);
@@ -163,8 +167,13 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
         }
     }
 
-    LeadCheckpoints checkpoints() {
+    CheckpointQueue checkpoints() {
         return checkpoints;
+    }
+
+    /** What it took to tell all nodes that the last checkpoint is complete; null: there was none. */
+    CallRow committed() {
+        return coordinated.committed();
     }
 
     NodeJob job() {
@@ -262,7 +271,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
                 if (report.part().node().index() != NodeJob.unit(from)) {
                     throw new MalformedMessage("node " + from + " reports a part of node " + report.part().node().index() + " of an image");
                 }
-                checkpoints.report(report.part());
+                coordinated.report(report.part());
             }
             case Note.Ends ends -> {
                 if (!end.begun()) {
@@ -291,18 +300,18 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     @Override
     public void commit(long checkpoint, long now) {
-        checkpoints.commit(checkpoint);
+        coordinated.commit(checkpoint);
     }
 
     @Override
     public void called(Outcome.CallTime call, long now) {
-        checkpoints.called(call);
+        coordinated.called(call);
         restart.called(call);
     }
 
     @Override
     public void ended(Outcome outcome, long now) {
-        checkpoints.ended(outcome);
+        coordinated.ended(outcome);
         if (outcome.committed()) {
             LeadGuard.committed(outcome.checkpoint());
         }
@@ -359,7 +368,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     @Override
     public void failed(Throwable cause) {
-        checkpoints.abandon("the job's lead has failed");
+        coordinated.abandon("the job's lead has failed");
         copies.close("the job's lead has failed");
         census.close();
         Failure failure = Failure.of("the lead of job " + job.name(), cause instanceof Exception e ? e : new IllegalStateException(cause));
@@ -373,7 +382,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
             if (coordinator().isReady() && !end.begun()) {
                 coordinator().checkpoint(number, order, now);
             } else {
-                checkpoints.ended(new Outcome(number, false, ExitCode.BUSY.value() + " the nodes are still busy with what came before", List.of()));
+                coordinated.ended(new Outcome(number, false, ExitCode.BUSY.value() + " the nodes are still busy with what came before", List.of()));
             }
         });
     }

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.udckpt.job.census.RankJson;
-import org.udckpt.job.checkpoint.LeadCheckpoints;
+import org.udckpt.job.checkpoint.CheckpointQueue;
 import org.udckpt.job.nodes.NodeCounts;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.Unit;
@@ -23,13 +23,13 @@ final class LeadStatus {
 
     private LeadStatus() {}
 
-    static ObjectNode of(NodeJob job, Path images, LeadCheckpoints checkpoints, NodeCounts counted, Optional<Drain> drain) {
+    static ObjectNode of(NodeJob job, Path images, CheckpointQueue checkpoints, CallRow committed, NodeCounts counted, Optional<Drain> drain) {
         ObjectNode node = JSON.createObjectNode().put("name", job.name()).put("dir", images.toString()).put("state", checkpoints.state());
-        checkpoints.progress().ifPresent(progress -> progress.describe(node.putObject("write")));
+        checkpoints.writing().ifPresent(progress -> progress.describe(node.putObject("write")));
         drain.ifPresent(running -> running.describe(node.putObject("drain")));
         ObjectNode taken = node.putObject("checkpoints");
         checkpoints.statistics().describe(taken);
-        describeCommit(taken, checkpoints.committed(), job.units());
+        describeCommit(taken, committed, job.units());
         node.put("generation", job.generation());
         RankJson.counters(node.putObject("counters"), counted.messages());
         ArrayNode units = node.putArray("units");

@@ -6,9 +6,10 @@ import java.time.Duration;
 import java.util.Optional;
 import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.agent.Job;
-import org.udckpt.job.checkpoint.Checkpointer;
+import org.udckpt.job.checkpoint.CheckpointQueue;
 import org.udckpt.job.checkpoint.HugePageRepair;
 import org.udckpt.job.checkpoint.Keeping;
+import org.udckpt.job.checkpoint.LocalCheckpoints;
 import org.udckpt.job.checkpoint.Periodic;
 import org.udckpt.job.checkpoint.UnitCheckpoints;
 import org.udckpt.job.config.Interval;
@@ -33,19 +34,19 @@ final class Service {
         drain.ifPresent(tiered -> job.beforeNextLife(tiered::leaveToNextLife));
         Keeping keeping = Draining.keeping(job.settings(), job.facts().name(), job.imageDirectory(), drain);
         HugePageRepair hugePages = job.owns(new HugePageRepair(job));
-        Checkpointer checkpointer = job.owns(new Checkpointer(job, options, keeping.beforeNumber(), keeping.damage(), () -> {
+        CheckpointQueue checkpoints = job.owns(new CheckpointQueue(job.facts().name(), job.settings(), job.imageDirectory(), new LocalCheckpoints(job, options, keeping), () -> {
             hugePages.ask();
             keeping.kept().run();
         }));
-        hugePages.start(checkpointer::busy);
+        hugePages.start(checkpoints::busy);
         if (job.filling().bytes() > 0) {
             job.filling().filled().thenRun(hugePages::ask); // it came in by small pages
         }
         Interval interval = Interval.of(job.settings());
-        metrics.open(() -> new JobMetrics(new WatchedJob(job, checkpointer, drain)));
-        job.open(new Commands(job, checkpointer, drain));
+        metrics.open(() -> new JobMetrics(new WatchedJob(job, checkpoints, drain)));
+        job.open(new Commands(job, checkpoints, drain));
         if (!(interval instanceof Interval.Never)) {
-            job.owns(Periodic.start(checkpointer, interval));
+            job.owns(Periodic.start(checkpoints, interval));
         }
         // Not beside memory that comes in: no checkpoint can be taken before that has ended.
         job.filling().filled().thenRun(() -> Thread.ofPlatform().daemon().name("rehearsal").start(() -> rehearse(library)));

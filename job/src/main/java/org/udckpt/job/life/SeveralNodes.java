@@ -15,7 +15,7 @@ import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.agent.AskedEnd;
 import org.udckpt.job.agent.Signals;
 import org.udckpt.job.agent.StandardStreams;
-import org.udckpt.job.checkpoint.LeadCheckpoints;
+import org.udckpt.job.checkpoint.CoordinatedCheckpoints;
 import org.udckpt.job.checkpoint.Periodic;
 import org.udckpt.job.command.CommandServer;
 import org.udckpt.job.config.Installation;
@@ -185,7 +185,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
 
     @Override
     public ObjectNode status() {
-        ObjectNode status = LeadStatus.of(job, images, lead.checkpoints(), lead.counted(), drain);
+        ObjectNode status = LeadStatus.of(job, images, lead.checkpoints(), lead.committed(), lead.counted(), drain);
         try {
             LeadRanks.describe(status, job, lead.census());
         } catch (InterruptedException e) {

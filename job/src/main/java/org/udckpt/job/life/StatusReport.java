@@ -11,7 +11,7 @@ import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobProcess;
 import org.udckpt.job.agent.JobRanks;
 import org.udckpt.job.census.RankJson;
-import org.udckpt.job.checkpoint.Checkpointer;
+import org.udckpt.job.checkpoint.CheckpointQueue;
 import org.udckpt.job.checkpoint.LifeStatistics;
 import org.udckpt.job.checkpoint.UnitCheckpoints;
 import org.udckpt.job.tiers.Drain;
@@ -22,11 +22,11 @@ final class StatusReport {
 
     private StatusReport() {}
 
-    static ObjectNode of(Job job, Checkpointer checkpointer, Optional<Drain> drain) {
-        ObjectNode node = begin(job, checkpointer.state());
-        checkpointer.writing().ifPresent(progress -> progress.describe(node.putObject("write")));
+    static ObjectNode of(Job job, CheckpointQueue checkpoints, Optional<Drain> drain) {
+        ObjectNode node = begin(job, checkpoints.state());
+        checkpoints.writing().ifPresent(progress -> progress.describe(node.putObject("write")));
         drain.ifPresent(running -> running.describe(node.putObject("drain")));
-        return ranks(job, checkpointer.statistics(), node);
+        return ranks(job, checkpoints.statistics(), node);
     }
 
     /** The same of a unit of a job of several nodes. */

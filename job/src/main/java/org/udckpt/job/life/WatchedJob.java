@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Optional;
 import org.udckpt.address.CountersFile.Counters;
 import org.udckpt.job.agent.Job;
-import org.udckpt.job.checkpoint.Checkpointer;
+import org.udckpt.job.checkpoint.CheckpointQueue;
 import org.udckpt.job.metrics.Watched;
 import org.udckpt.job.report.WriteProgress;
 import org.udckpt.job.tiers.Drain;
 import org.udckpt.job.tiers.DrainState;
 
 /** The metrics of a job whose only agent this process is. */
-record WatchedJob(Job job, Checkpointer checkpointer, Optional<Drain> tiers) implements Watched {
+record WatchedJob(Job job, CheckpointQueue checkpoints, Optional<Drain> tiers) implements Watched {
     @Override
     public String name() {
         return job.facts().name();
@@ -35,12 +35,12 @@ record WatchedJob(Job job, Checkpointer checkpointer, Optional<Drain> tiers) imp
 
     @Override
     public String state() {
-        return checkpointer.state();
+        return checkpoints.state();
     }
 
     @Override
     public Optional<WriteProgress> writing() {
-        return checkpointer.writing();
+        return checkpoints.writing();
     }
 
     @Override

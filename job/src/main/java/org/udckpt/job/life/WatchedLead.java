@@ -34,7 +34,7 @@ record WatchedLead(LeadLife lead, Path directory, Optional<Drain> tiers) impleme
 
     @Override
     public Optional<WriteProgress> writing() {
-        return lead.checkpoints().progress();
+        return lead.checkpoints().writing();
     }
 
     @Override

@@ -26,7 +26,7 @@ import org.udckpt.job.store.Damage;
 
 /** A lead's checkpoints where the coordinator does not do as it is asked. */
 @Timeout(60)
-class LeadCheckpointsTest {
+class CoordinatedCheckpointsTest {
     @TempDir
     Path directory;
 
@@ -50,10 +50,18 @@ class LeadCheckpointsTest {
         }
     }
 
-    private LeadCheckpoints checkpoints(Agreement agreement, Checkpointer.BeforeNumber beforeNumber) {
-        return new LeadCheckpoints("job", List.of("a", "b"), 2, Map.of(), Settings.load(), new Keeping(directory.resolve("images"), beforeNumber, () -> { }, java.util.Optional.empty(), new Damage()), agreement, (writer, stops) -> {
+    private CoordinatedCheckpoints coordinated(Agreement agreement, BeforeNumber beforeNumber) {
+        return new CoordinatedCheckpoints("job", List.of("a", "b"), 2, Map.of(), Settings.load(), keeping(beforeNumber), agreement, (writer, stops) -> {
             throw new IllegalStateException("no part was written");
         });
+    }
+
+    private Keeping keeping(BeforeNumber beforeNumber) {
+        return new Keeping(directory.resolve("images"), beforeNumber, () -> { }, Optional.empty(), new Damage());
+    }
+
+    private CheckpointQueue queue(CheckpointMethod method) {
+        return new CheckpointQueue("job", Settings.load(), directory.resolve("images"), method, () -> { });
     }
 
     private static void assertCutOff(CompletableFuture<String> taken) {
@@ -72,7 +80,7 @@ class LeadCheckpointsTest {
     @Test
     void theEndOfTheJobEndsACheckpointThatTheCoordinatorHasNotHeardOf() throws Exception {
         Silent silent = new Silent();
-        LeadCheckpoints checkpoints = checkpoints(silent, () -> { });
+        CheckpointQueue checkpoints = queue(coordinated(silent, () -> { }));
         CompletableFuture<String> taken = CompletableFuture.supplyAsync(() -> checkpoints.take(message -> { }, true));
         silent.asked.await();
         checkpoints.close();
@@ -84,7 +92,7 @@ class LeadCheckpointsTest {
     @Test
     void aLastCheckpointThatIsNoneEndsNothing() throws Exception {
         Silent silent = new Silent();
-        LeadCheckpoints checkpoints = checkpoints(silent, () -> { });
+        CheckpointQueue checkpoints = queue(coordinated(silent, () -> { }));
         AtomicBoolean ended = new AtomicBoolean();
         CompletableFuture<String> taken = CompletableFuture.supplyAsync(() -> checkpoints.takeLast(message -> { }, () -> ended.set(true)));
         silent.asked.await();
@@ -97,11 +105,12 @@ class LeadCheckpointsTest {
     /** The same where the coordinator goes a moment before it is asked: nobody knows of the checkpoint yet when its end comes. */
     @Test
     void aCheckpointThatBeginsBehindTheEndOfTheJobEnds() throws Exception {
-        LeadCheckpoints[] checkpoints = new LeadCheckpoints[1];
+        CoordinatedCheckpoints[] coordinated = new CoordinatedCheckpoints[1];
+        CheckpointQueue[] checkpoints = new CheckpointQueue[1];
         CompletableFuture<Void> closed = new CompletableFuture<>();
         Silent silent = new Silent();
-        checkpoints[0] = checkpoints(silent, () -> {
-            checkpoints[0].abandon("it is being ended");
+        coordinated[0] = coordinated(silent, () -> {
+            coordinated[0].abandon("it is being ended");
             Thread.ofVirtual().start(() -> {
                 try {
                     checkpoints[0].close();
@@ -111,6 +120,7 @@ class LeadCheckpointsTest {
                 }
             });
         });
+        checkpoints[0] = queue(coordinated[0]);
         assertCutOff(CompletableFuture.supplyAsync(() -> checkpoints[0].take(message -> { }, false)));
         assertEquals(0, silent.asked.getCount(), "it had begun");
         closed.get();
