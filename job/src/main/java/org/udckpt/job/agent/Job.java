@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.udckpt.address.AddressAuthority;
@@ -38,7 +37,6 @@ import org.udckpt.ud.RankNumbers;
 
 /** A job, or those of its ranks that are of one unit, while their agent (this process) runs: all parts, opened in order, closed in reverse. */
 public final class Job implements AutoCloseable {
-    private static final int FORCED_CODE = 128 + Signals.SIGINT; // as shells have it for a command that ^C ended
     /** The first octets of the soft fabric's addresses, where UDCKPT_SOFT_NET says nothing. */
     public static final String DEFAULT_NET = "127.77";
     private static final int TABLE_ENTRIES_MIN = 1 << 16; // a sparse file: what is not in use costs nothing
@@ -59,8 +57,8 @@ public final class Job implements AutoCloseable {
     private final RankTable ranks;
     private final RankNumbers numbers;
     private final AtomicLong earlierSends = new AtomicLong();
-    private final AtomicBoolean interrupted = new AtomicBoolean();
     private final AskedEnd askedEnd = new AskedEnd();
+    private final UserSignals userSignals = new UserSignals(askedEnd, this::signal, this::endByForce);
     private Runnable beforeNextLife = () -> { };
     private volatile Shepherd shepherd;
     private volatile Filling filling = Filling.NOTHING;
@@ -217,21 +215,15 @@ public final class Job implements AutoCloseable {
         signal(Signals.SIGKILL);
     }
 
-    /** As under mpiexec, the second ^C is no question any more: the job may catch the first. */
     private void userSignal(int number) {
         if (Signals.fromKeys(number) && terminalTaken.getAsBoolean()) {
             return; // the debugger has got it too, as all of the terminal's foreground group have
         }
-        askedEnd.signal(number);
-        if (number != Signals.SIGINT) {
-            signal(number);
-        } else if (!interrupted.getAndSet(true)) {
-            Messages.info("INT (^C) was sent to the ranks; once more ends the job by force");
-            signal(number);
-        } else {
-            Messages.error("INT (^C) came again: ending the job by force", null);
-            ranks.end(FORCED_CODE, "INT (^C) came to an agent twice");
-        }
+        userSignals.received(number);
+    }
+
+    private void endByForce(int code) {
+        ranks.end(code, "INT (^C) came to an agent twice");
     }
 
     /** While this says so, the keys of the terminal that make signals mean somebody else than the job. */

@@ -10,7 +10,7 @@ import org.apache.arrow.vector.VectorSchemaRoot;
 import org.udckpt.address.Endpoint;
 import org.udckpt.address.RankSpan;
 import org.udckpt.job.nodes.NodeJob;
-import org.udckpt.job.nodes.Note;
+import org.udckpt.job.nodes.ControlMessage;
 import org.udckpt.job.nodes.Unit;
 
 /**
@@ -57,7 +57,7 @@ public final class Census implements AutoCloseable {
 
     private final NodeJob job;
     private final long patience;
-    private Consumer<Note> toAll;
+    private Consumer<ControlMessage.ToUnits> toAll;
     private Question open;
     private int asked;
     private boolean closed;
@@ -72,7 +72,7 @@ public final class Census implements AutoCloseable {
     }
 
     /** The agents are there. @param all passes a note to all of them */
-    public synchronized void open(Consumer<Note> all) {
+    public synchronized void open(Consumer<ControlMessage.ToUnits> all) {
         toAll = all;
     }
 
@@ -92,7 +92,7 @@ public final class Census implements AutoCloseable {
         }
         if (open == null || open.end - System.nanoTime() <= 0) {
             open = new Question(++asked, System.nanoTime() + patience);
-            toAll.accept(new Note.Tell(open.number, most()));
+            toAll.accept(new ControlMessage.Tell(open.number, most()));
         }
         Question mine = open;
         Map<Integer, UnitRanks> answers = mine.whole();

@@ -8,7 +8,7 @@ import java.util.function.LongConsumer;
 import java.util.stream.Stream;
 import org.udckpt.job.exchange.Exchange;
 import org.udckpt.job.exchange.Fence;
-import org.udckpt.job.exchange.News;
+import org.udckpt.job.exchange.ControlChannel;
 import org.udckpt.job.exchange.Shelf;
 import org.udckpt.job.exchange.Totals;
 import org.udckpt.job.tree.Call;
@@ -22,7 +22,7 @@ import org.udckpt.job.tree.Tree;
 
 /** All of one node's parts of the protocol, joined: who drives it tells {@link #member} of messages and time, and the parts of what was done. */
 public final class NodePart implements Part {
-    private static final byte ADDRESSES = 0, KEYS = 1, FENCE = 2, NEWS = 3, TOTALS = 4, FACTS = 5;
+    private static final byte ADDRESSES = 0, KEYS = 1, FENCE = 2, CONTROL = 3, TOTALS = 4, FACTS = 5;
 
     private final Member member;
     private final Participant participant;
@@ -32,7 +32,7 @@ public final class NodePart implements Part {
     private Exchange keys;
     private Exchange facts;
     private Fence fence;
-    private News news;
+    private ControlChannel control;
     private Totals totals;
     private long exchangeCall;
     private IntConsumer whenLost = node -> { };
@@ -73,9 +73,9 @@ public final class NodePart implements Part {
     }
 
     /** Before the first message: notes between the root and the others, outside of calls. */
-    public News news(News.Reader reader) {
-        news = new News(NEWS, member, reader);
-        return news;
+    public ControlChannel control(ControlChannel.Reader reader) {
+        control = new ControlChannel(CONTROL, member, reader);
+        return control;
     }
 
     /** Before the first message: sums over all nodes. @see Totals#Totals */
@@ -141,8 +141,8 @@ public final class NodePart implements Part {
             facts.received(from, message, now);
         } else if (channel == FENCE && fence != null) {
             fence.received(from, message, now);
-        } else if (channel == NEWS && news != null) {
-            news.received(from, message, now);
+        } else if (channel == CONTROL && control != null) {
+            control.received(from, message, now);
         } else if (channel == TOTALS && totals != null) {
             totals.received(from, message);
         } else {
@@ -171,8 +171,8 @@ public final class NodePart implements Part {
         if (fence != null) {
             fence.attached(now);
         }
-        if (news != null) {
-            news.attached(now);
+        if (control != null) {
+            control.attached(now);
         }
     }
 

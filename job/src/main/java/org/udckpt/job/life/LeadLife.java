@@ -22,7 +22,7 @@ import org.udckpt.job.config.Settings;
 import org.udckpt.job.coordinator.Coordinator;
 import org.udckpt.job.coordinator.Op;
 import org.udckpt.job.coordinator.Outcome;
-import org.udckpt.job.exchange.News;
+import org.udckpt.job.exchange.ControlChannel;
 import org.udckpt.job.link.CredentialFile;
 import org.udckpt.job.link.JobCredential;
 import org.udckpt.job.nodes.LeadAddresses;
@@ -32,7 +32,7 @@ import org.udckpt.job.nodes.LeadPmi;
 import org.udckpt.job.nodes.NodeCounts;
 import org.udckpt.job.nodes.NodeHandle;
 import org.udckpt.job.nodes.NodeJob;
-import org.udckpt.job.nodes.Note;
+import org.udckpt.job.nodes.ControlMessage;
 import org.udckpt.job.nodes.Starter;
 import org.udckpt.job.report.CodedText;
 import org.udckpt.job.report.ExitCode;
@@ -48,9 +48,9 @@ import org.udckpt.job.tree.Timing;
 
 /**
  * A life of a job of several nodes, as its lead has it: begins it through the coordinator, hears of its ranks' ends, and ends it where a node is lost. All
- * of {@link LeadPart} and {@link News.Reader} comes in the node's thread, but for {@link #joined}, {@link #missing}, {@link #table} and {@link #failed}.
+ * of {@link LeadPart} and {@link ControlChannel.Reader} comes in the node's thread, but for {@link #joined}, {@link #missing}, {@link #table} and {@link #failed}.
  */
-final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable {
+final class LeadLife implements LeadPart, ControlChannel.Reader, Agreement, AutoCloseable {
     private static final long END_SECONDS = 60;
 
     private final NodeJob job;
@@ -65,7 +65,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private final UnitCopies copies;
     private final Census census;
     private NodeHandle node;
-    private News news;
+    private ControlChannel control;
     private volatile NodeCounts counted = NodeCounts.NONE;
     private LeadAddresses addresses;
     private LeadPmi pmi;
@@ -195,7 +195,7 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     /** Passes a signal on to all ranks. From any thread. */
     void signal(int number) {
-        toAll(new Note.Signal(number));
+        toAll(new ControlMessage.Signal(number));
     }
 
     /** Ends the job with this code. From any thread. */
@@ -210,14 +210,14 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     private void sayBegun(boolean all, long now) {
         if (job.image() != null && !saidBegun) {
             saidBegun = true;
-            news.toAll(new Note.Begun(all).encode(), now);
+            control.toAll(new ControlMessage.Begun(all).encode(), now);
         }
     }
 
     @Override
     public void joined(NodeHandle handle) {
         node = handle;
-        news = handle.part().news(this);
+        control = handle.part().control(this);
         handle.part().totals(NodeCounts.NONE.encode(), all -> counted = NodeCounts.of(all));
         addresses = new LeadAddresses(handle, job, shelf);
         pmi = new LeadPmi(handle);
@@ -226,8 +226,8 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
     }
 
     /** From any thread. */
-    private void toAll(Note note) {
-        node.thread().execute(now -> news.toAll(note.encode(), now));
+    private void toAll(ControlMessage.ToUnits message) {
+        node.thread().execute(now -> control.toAll(message.encode(), now));
     }
 
     @Override
@@ -266,36 +266,30 @@ final class LeadLife implements LeadPart, News.Reader, Agreement, AutoCloseable 
 
     @Override
     public void fromNode(int from, byte[] bytes, long now) throws MalformedMessage {
-        switch (Note.decode(bytes)) {
-            case Note.Report report -> {
+        switch (ControlMessage.fromUnit(bytes)) {
+            case ControlMessage.Report report -> {
                 if (report.part().node().index() != NodeJob.unit(from)) {
                     throw new MalformedMessage("node " + from + " reports a part of node " + report.part().node().index() + " of an image");
                 }
                 coordinated.report(report.part());
             }
-            case Note.Ends ends -> {
+            case ControlMessage.Ends ends -> {
                 if (!end.begun()) {
                     Messages.error(ends.why() + (job.units().size() > 1 ? "; ending the ranks on the other hosts" : ""), null);
                 }
                 ends.code().ifPresent(end::decide);
-                news.toAll(new Note.Signal(Signals.SIGKILL).encode(), now);
+                control.toAll(new ControlMessage.Signal(Signals.SIGKILL).encode(), now);
                 end.orderly(now);
             }
-            case Note.Ended ended -> end.ended(NodeJob.unit(from), ended.code(), now);
-            case Note.Revived unit -> restart.revived(NodeJob.unit(from), unit.phases());
-            case Note.Copied note -> copies.copied(NodeJob.unit(from), note);
-            case Note.Signal signal -> throw new MalformedMessage("node " + from + " signals all");
-            case Note.Begun begun -> throw new MalformedMessage("node " + from + " begins all");
-            case Note.Copy copy -> throw new MalformedMessage("node " + from + " has all copy");
-            case Note.NoCopy copy -> throw new MalformedMessage("node " + from + " ends copies");
-            case Note.Tell tell -> throw new MalformedMessage("node " + from + " asks all for their ranks");
-            case Note.Stay stay -> throw new MalformedMessage("node " + from + " says what stays");
+            case ControlMessage.Ended ended -> end.ended(NodeJob.unit(from), ended.code(), now);
+            case ControlMessage.Revived unit -> restart.revived(NodeJob.unit(from), unit.phases());
+            case ControlMessage.Copied message -> copies.copied(NodeJob.unit(from), message);
         }
     }
 
     @Override
-    public void fromRoot(byte[] note, long now) throws MalformedMessage {
-        throw new MalformedMessage("a note of the root for itself");
+    public void fromRoot(byte[] message, long now) throws MalformedMessage {
+        throw new MalformedMessage("a message of the root for itself");
     }
 
     @Override

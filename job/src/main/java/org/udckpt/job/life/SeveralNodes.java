@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
 import org.udckpt.image.read.CheckpointReader;
 import org.udckpt.job.agent.AskedEnd;
 import org.udckpt.job.agent.Signals;
+import org.udckpt.job.agent.UserSignals;
 import org.udckpt.job.agent.StandardStreams;
 import org.udckpt.job.checkpoint.CoordinatedCheckpoints;
 import org.udckpt.job.checkpoint.Periodic;
@@ -48,7 +49,6 @@ import org.udckpt.process.restore.Relocation;
 
 /** A life of a job on several hosts, in the process that its user started: its lead, what other commands find of it, and the user's signals. */
 public final class SeveralNodes implements Life, CommandServer.Handler {
-    private static final int FORCED_CODE = 128 + Signals.SIGINT; // as shells have it for a command that ^C ended
 
     private final Settings settings;
     private final Installation installation;
@@ -61,12 +61,12 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     private final RuntimeDirectory runtime;
     private final UnitCopies copies;
     private final AskedEnd askedEnd = new AskedEnd();
+    private final UserSignals userSignals = new UserSignals(askedEnd, this::toRanks, this::endByForce);
     private Optional<Drain> drain = Optional.empty();
     private LeadLife lead;
     private CommandServer commands;
     private Periodic periodic;
     private MetricsOutputs metrics;
-    private boolean interrupted;
 
     private SeveralNodes(Settings settings, Installation installation, Starter starter, NodeJob job, Path images, String pmiName, Set<String> lostHosts) {
         this.settings = settings;
@@ -160,22 +160,19 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
         return new HostLayout(job.units().stream().map(unit -> new HostLayout.Host(unit.name(), unit.count())).toList());
     }
 
-    /** As under mpiexec, the second ^C is no question any more: the job may catch the first. */
-    private synchronized void signal(int number) {
-        askedEnd.signal(number);
+    private void signal(int number) {
         if (Signals.asksForEnd(number)) {
             LeadGuard.over();
         }
-        if (number != Signals.SIGINT) {
-            lead.signal(number);
-        } else if (!interrupted) {
-            interrupted = true;
-            Messages.info("INT (^C) was sent to the ranks; once more ends the job by force");
-            lead.signal(number);
-        } else {
-            Messages.error("INT (^C) came again: ending the job by force", null);
-            lead.end(FORCED_CODE);
-        }
+        userSignals.received(number);
+    }
+
+    private void toRanks(int number) {
+        lead.signal(number);
+    }
+
+    private void endByForce(int code) {
+        lead.end(code);
     }
 
     @Override

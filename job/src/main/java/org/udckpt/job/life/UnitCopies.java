@@ -16,7 +16,7 @@ import org.udckpt.image.Manifest;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.catalogue.CheckpointCopy;
 import org.udckpt.image.manifest.HostParts;
-import org.udckpt.job.nodes.Note;
+import org.udckpt.job.nodes.ControlMessage;
 import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.tiers.PartHosts;
 
@@ -32,7 +32,7 @@ final class UnitCopies implements PartHosts {
     private final Optional<HostParts> own;
     /** Units of the round that have not said how it ended. */
     private final BitSet waiting = new BitSet();
-    private Consumer<Note> toAll;
+    private Consumer<ControlMessage.ToUnits> toAll;
     private String gone;
     private int round;
     private String failure;
@@ -44,7 +44,7 @@ final class UnitCopies implements PartHosts {
     }
 
     /** The agents are there. @param all passes a note to all of them */
-    synchronized void open(Consumer<Note> all) {
+    synchronized void open(Consumer<ControlMessage.ToUnits> all) {
         toAll = all;
         notifyAll();
     }
@@ -56,11 +56,11 @@ final class UnitCopies implements PartHosts {
     }
 
     /** A unit has ended with its copy. @param text what went wrong, or "" */
-    synchronized void copied(int unit, Note.Copied note) {
-        if (note.round() == round && waiting.get(unit)) {
+    synchronized void copied(int unit, ControlMessage.Copied message) {
+        if (message.round() == round && waiting.get(unit)) {
             waiting.clear(unit);
-            if (!note.failure().isEmpty() && failure == null) {
-                failure = units.get(unit).ranks() + " (host " + units.get(unit).host() + "): " + note.failure();
+            if (!message.failure().isEmpty() && failure == null) {
+                failure = units.get(unit).ranks() + " (host " + units.get(unit).host() + "): " + message.failure();
             }
             notifyAll();
         }
@@ -81,7 +81,7 @@ final class UnitCopies implements PartHosts {
         }
         round++;
         waiting.set(0, units.size());
-        toAll.accept(new Note.Copy(round, order.parts(), order.copy().toString()));
+        toAll.accept(new ControlMessage.Copy(round, order.parts(), order.copy().toString()));
         try {
             while (!waiting.isEmpty()) {
                 goOn(order);
@@ -121,7 +121,7 @@ final class UnitCopies implements PartHosts {
         if (waiting.isEmpty()) {
             return;
         }
-        toAll.accept(new Note.NoCopy(round));
+        toAll.accept(new ControlMessage.NoCopy(round));
         long until = System.nanoTime() + ENDING_NS;
         while (!waiting.isEmpty() && gone == null && System.nanoTime() < until) {
             look();
@@ -142,7 +142,7 @@ final class UnitCopies implements PartHosts {
     @Override
     public synchronized void stay(long newest, Set<Long> checkpoints) {
         if (own.isPresent() && toAll != null && gone == null) {
-            toAll.accept(new Note.Stay(own.get(), newest, checkpoints));
+            toAll.accept(new ControlMessage.Stay(own.get(), newest, checkpoints));
         }
     }
 }

@@ -25,7 +25,7 @@ import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.coordinator.Op;
 import org.udckpt.job.coordinator.Request;
-import org.udckpt.job.exchange.News;
+import org.udckpt.job.exchange.ControlChannel;
 import org.udckpt.job.exchange.Totals;
 import org.udckpt.job.launch.HostLayout;
 import org.udckpt.job.launch.RawText;
@@ -36,7 +36,7 @@ import org.udckpt.job.nodes.NodeHandle;
 import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.NodePmi;
 import org.udckpt.job.nodes.NodeSpecification;
-import org.udckpt.job.nodes.Note;
+import org.udckpt.job.nodes.ControlMessage;
 import org.udckpt.job.nodes.Unit;
 import org.udckpt.job.report.CodedText;
 import org.udckpt.job.report.ExitCode;
@@ -51,7 +51,7 @@ import org.udckpt.job.tree.MalformedMessage;
  * A unit's life in its agent: does with its ranks what the coordinator asks for, one thing after the other in a thread of its own, and tells the lead of
  * their end. Ranks do not outlive their agent, nor its way to the lead: others of the job wait for them elsewhere, or have been restarted.
  */
-public final class UnitLife implements AgentPart, News.Reader {
+public final class UnitLife implements AgentPart, ControlChannel.Reader {
     private static final long CLOSE_SECONDS = 15; // less than the starter gives an agent to end
 
     private final Installation installation;
@@ -64,7 +64,7 @@ public final class UnitLife implements AgentPart, News.Reader {
     private final ExecutorService work = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("unit-work").factory());
     private final ExecutorService aside = Executors.newVirtualThreadPerTaskExecutor();
     private NodeHandle node;
-    private News news;
+    private ControlChannel control;
     private NodeAuthority authority;
     private NodePmi pmi;
     private Totals totals;
@@ -75,7 +75,7 @@ public final class UnitLife implements AgentPart, News.Reader {
     private volatile boolean ended;
     private WriterOptions options;
     private boolean reviving;
-    private Note.Ends endMeanwhile;
+    private ControlMessage.Ends endMeanwhile;
 
     public UnitLife(Installation installation, NodeSpecification specification, int unit, Settings settings, DatagramKey key, IntConsumer end) {
         this.installation = installation;
@@ -90,12 +90,12 @@ public final class UnitLife implements AgentPart, News.Reader {
     @Override
     public void joined(NodeHandle handle) {
         node = handle;
-        news = handle.part().news(this);
+        control = handle.part().control(this);
         totals = handle.part().totals(NodeCounts.NONE.encode(), _ -> { });
         Draining.parts(settings, specification.job().name()).ifPresent(own -> ImageTrust.check(settings, own.directory()));
         authority = new NodeAuthority(handle, specification.job(), facts().span(), RuntimeDirectory.base(settings).resolve(runtime() + ".shelf"));
         pmi = new NodePmi(handle);
-        parts = new UnitParts(number, lookedAfter(), unit.host(), this::options, note -> node.thread().execute(now -> news.toRoot(note.encode(), false, now)));
+        parts = new UnitParts(number, lookedAfter(), unit.host(), this::options, message -> node.thread().execute(now -> control.toRoot(message.encode(), false, now)));
     }
 
     /** Of all of the unit's images, and their copies. */
@@ -183,9 +183,9 @@ public final class UnitLife implements AgentPart, News.Reader {
                 if (specification.job().image() == null) {
                     begin(UnitStart::first);
                 } else {
-                    Note revived = new Note.Revived(revive());
+                    ControlMessage.ToLead revived = new ControlMessage.Revived(revive());
                     authority.tellKeys(start.job().runtime().path());
-                    node.thread().execute(now -> news.toRoot(revived.encode(), false, now)); // before the answer
+                    node.thread().execute(now -> control.toRoot(revived.encode(), false, now)); // before the answer
                 }
                 Job job = start.job();
                 tables = new UnitTables(node.tables(), job, number);
@@ -205,8 +205,8 @@ public final class UnitLife implements AgentPart, News.Reader {
             case SNAPSHOT -> checkpoints().snapshot();
             case RESUME -> checkpoints().resume();
             case WRITE -> {
-                Note report = new Note.Report(checkpoints().write());
-                node.thread().execute(now -> news.toRoot(report.encode(), false, now)); // before the answer
+                ControlMessage.ToLead report = new ControlMessage.Report(checkpoints().write());
+                node.thread().execute(now -> control.toRoot(report.encode(), false, now)); // before the answer
             }
             case COMMIT -> checkpoints().commit();
             case ABORT -> {
@@ -244,7 +244,7 @@ public final class UnitLife implements AgentPart, News.Reader {
     private void prepared(Job job) {
         requireWays(job);
         job.shepherd().bound();
-        job.onEnd((code, why) -> ends(new Note.Ends(code, why)));
+        job.onEnd((code, why) -> ends(new ControlMessage.Ends(code, why)));
         if (!job.facts().span().isAll()) { // else nobody is elsewhere
             pmi.serve(job.pmi());
         }
@@ -272,11 +272,11 @@ public final class UnitLife implements AgentPart, News.Reader {
         return phases;
     }
 
-    private synchronized void ends(Note.Ends note) {
+    private synchronized void ends(ControlMessage.Ends message) {
         if (!reviving) {
-            tell(note);
+            tell(message);
         } else if (endMeanwhile == null) {
-            endMeanwhile = note;
+            endMeanwhile = message;
         }
     }
 
@@ -309,14 +309,14 @@ public final class UnitLife implements AgentPart, News.Reader {
 
     private void awaitEnd(Job job) {
         try {
-            tell(new Note.Ended(job.await()));
+            tell(new ControlMessage.Ended(job.await()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private void tell(Note note) {
-        node.thread().execute(now -> news.toRoot(note.encode(), true, now));
+    private void tell(ControlMessage.ToLead message) {
+        node.thread().execute(now -> control.toRoot(message.encode(), true, now));
     }
 
     private void end() throws InterruptedException {
@@ -327,39 +327,34 @@ public final class UnitLife implements AgentPart, News.Reader {
             if (!begun.job().ranks().allStarted()) {
                 return; // it failed before it had all of its ranks: what there is ends with the agent
             }
-            tell(new Note.Ended(begun.job().await())); // before the answer, behind which no code counts any more
+            tell(new ControlMessage.Ended(begun.job().await())); // before the answer, behind which no code counts any more
         }
     }
 
     @Override
-    public void fromNode(int from, byte[] note, long now) throws MalformedMessage {
-        throw new MalformedMessage("a note of node " + from + " at unit " + unit.name());
+    public void fromNode(int from, byte[] message, long now) throws MalformedMessage {
+        throw new MalformedMessage("protocol error: node " + from + " sent a message to unit " + unit.name());
     }
 
     @Override
     public void fromRoot(byte[] bytes, long now) throws MalformedMessage {
-        switch (Note.decode(bytes)) {
-            case Note.Signal signal -> {
+        switch (ControlMessage.fromLead(bytes)) {
+            case ControlMessage.Signal signal -> {
                 UnitStart begun = start;
                 if (begun != null) {
                     begun.job().signal(signal.number());
                 }
             }
-            case Note.Begun begun -> work.submit(() -> begun(begun.all()));
-            case Note.Copy copy -> parts.copy(copy);
-            case Note.NoCopy copy -> parts.giveUp(copy);
-            case Note.Stay stay -> parts.stay(stay);
-            case Note.Tell asked -> {
+            case ControlMessage.Begun begun -> work.submit(() -> begun(begun.all()));
+            case ControlMessage.Copy copy -> parts.copy(copy);
+            case ControlMessage.NoCopy copy -> parts.giveUp(copy);
+            case ControlMessage.Stay stay -> parts.stay(stay);
+            case ControlMessage.Tell asked -> {
                 UnitTables telling = tables;
                 if (telling != null) { // else there are no ranks yet
                     telling.tell(asked);
                 }
             }
-            case Note.Copied note -> throw new MalformedMessage("the root has no part: " + note);
-            case Note.Report note -> throw new MalformedMessage("the root has no part: " + note);
-            case Note.Ends note -> throw new MalformedMessage("the root has no ranks: " + note);
-            case Note.Revived note -> throw new MalformedMessage("the root has no ranks: " + note);
-            case Note.Ended note -> throw new MalformedMessage("the root has no ranks: " + note);
         }
     }
 

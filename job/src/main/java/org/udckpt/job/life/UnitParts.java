@@ -14,7 +14,7 @@ import org.udckpt.image.catalogue.PartCopy;
 import org.udckpt.image.directory.PartDirectory;
 import org.udckpt.image.storage.BackgroundThread;
 import org.udckpt.image.write.WriterOptions;
-import org.udckpt.job.nodes.Note;
+import org.udckpt.job.nodes.ControlMessage;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 
@@ -30,7 +30,7 @@ final class UnitParts implements AutoCloseable {
     private final Set<Integer> here;
     private final String host;
     private final Supplier<WriterOptions> options;
-    private final Consumer<Note> tell;
+    private final Consumer<ControlMessage.ToLead> tell;
     private final ExecutorService work = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("unit-parts").factory());
     /** The one that is wanted. */
     private volatile int round = NONE;
@@ -41,7 +41,7 @@ final class UnitParts implements AutoCloseable {
      * @param options of the unit's images, whose rate they share
      * @param tell    brings a note to the lead, from any thread
      */
-    UnitParts(int unit, Set<Integer> here, String host, Supplier<WriterOptions> options, Consumer<Note> tell) {
+    UnitParts(int unit, Set<Integer> here, String host, Supplier<WriterOptions> options, Consumer<ControlMessage.ToLead> tell) {
         this.unit = unit;
         this.here = here;
         this.host = host;
@@ -49,13 +49,13 @@ final class UnitParts implements AutoCloseable {
         this.tell = tell;
     }
 
-    void copy(Note.Copy asked) {
+    void copy(ControlMessage.Copy asked) {
         round = asked.round();
-        work.submit(() -> tell.accept(new Note.Copied(asked.round(), copied(asked))));
+        work.submit(() -> tell.accept(new ControlMessage.Copied(asked.round(), copied(asked))));
     }
 
     /** What went wrong, or "". */
-    private String copied(Note.Copy asked) {
+    private String copied(ControlMessage.Copy asked) {
         try {
             WriterOptions own = options.get();
             if (own.courtesy().background()) {
@@ -72,13 +72,13 @@ final class UnitParts implements AutoCloseable {
         }
     }
 
-    void giveUp(Note.NoCopy asked) {
+    void giveUp(ControlMessage.NoCopy asked) {
         if (round == asked.round()) {
             round = NONE;
         }
     }
 
-    void stay(Note.Stay asked) {
+    void stay(ControlMessage.Stay asked) {
         work.submit(() -> {
             try {
                 PartDirectory.keep(asked.parts(), unit, asked.newest(), asked.checkpoints(), options.get().storage());

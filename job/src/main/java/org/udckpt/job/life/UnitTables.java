@@ -18,7 +18,7 @@ import org.udckpt.job.census.RankRow;
 import org.udckpt.job.census.RankRows;
 import org.udckpt.job.census.TableSubject;
 import org.udckpt.job.census.UnitRanks;
-import org.udckpt.job.nodes.Note;
+import org.udckpt.job.nodes.ControlMessage;
 import org.udckpt.job.nodes.TableSender;
 import org.udckpt.job.report.Messages;
 
@@ -33,7 +33,7 @@ final class UnitTables {
     private final TableSender tables;
     private final Job job;
     private final int unit;
-    private Note.Tell next;
+    private ControlMessage.Tell next;
     private boolean answering;
 
     UnitTables(TableSender tables, Job job, int unit) {
@@ -43,7 +43,7 @@ final class UnitTables {
     }
 
     /** Returns at once. */
-    synchronized void tell(Note.Tell asked) {
+    synchronized void tell(ControlMessage.Tell asked) {
         next = asked;
         if (!answering) {
             answering = true;
@@ -51,8 +51,8 @@ final class UnitTables {
         }
     }
 
-    private synchronized Note.Tell next() {
-        Note.Tell asked = next;
+    private synchronized ControlMessage.Tell next() {
+        ControlMessage.Tell asked = next;
         next = null;
         answering = asked != null;
         return asked;
@@ -61,7 +61,7 @@ final class UnitTables {
     private void answer() {
         try {
             Thread.sleep(APART_MS * unit); // a connection for each, which the lead has to let in
-            for (Note.Tell asked = next(); asked != null; asked = next()) {
+            for (ControlMessage.Tell asked = next(); asked != null; asked = next()) {
                 try {
                     send(asked.question(), rows(asked.endpoints()));
                 } catch (ExecutionException | RuntimeException | Error e) { // given up by the lead, or the job has just been closed

@@ -34,7 +34,7 @@ import org.udckpt.job.link.Inbox;
 import org.udckpt.job.link.JobCredential;
 import org.udckpt.job.link.Limits;
 import org.udckpt.job.nodes.NodeJob;
-import org.udckpt.job.nodes.Note;
+import org.udckpt.job.nodes.ControlMessage;
 import org.udckpt.job.nodes.Unit;
 
 /** The tables of ranks and endpoints, what of them is refused, and the lead's questions. */
@@ -49,7 +49,7 @@ class CensusTest {
             new Endpoint(7, address(17, 6), address(2, 1), Transport.UD));
 
     private final BufferAllocator allocator = new RootAllocator();
-    private final BlockingQueue<Note> asked = new LinkedBlockingQueue<>();
+    private final BlockingQueue<ControlMessage.ToUnits> asked = new LinkedBlockingQueue<>();
 
     @AfterEach
     void nothingIsLeft() {
@@ -148,7 +148,7 @@ class CensusTest {
     void askersShareAQuestionThatIsOpen() throws Exception {
         Census census = census(2, LONG);
         FutureTask<Map<Integer, UnitRanks>> first = begin(census::ask);
-        assertEquals(new Note.Tell(1, Census.MOST_ENDPOINTS / 2), asked.take());
+        assertEquals(new ControlMessage.Tell(1, Census.MOST_ENDPOINTS / 2), asked.take());
         FutureTask<Map<Integer, UnitRanks>> second = new FutureTask<>(census::ask);
         Thread thread = Thread.ofPlatform().daemon().start(second);
         while (thread.getState() != Thread.State.TIMED_WAITING) {
@@ -174,7 +174,7 @@ class CensusTest {
         assertEquals(Map.of(0, new UnitRanks(List.of(rank(0, 0, 0)), List.of())), answers.get());
         ranks(census, 1, 1, RANKS.subList(0, 2)); // too late
         answers = begin(census::ask);
-        assertEquals(2, ((Note.Tell) asked.take()).question());
+        assertEquals(2, ((ControlMessage.Tell) asked.take()).question());
         assertEquals(Map.of(), answers.get());
     }
 

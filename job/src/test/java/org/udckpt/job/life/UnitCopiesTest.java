@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.udckpt.image.Manifest;
 import org.udckpt.image.catalogue.CheckpointCopy;
 import org.udckpt.image.manifest.HostParts;
-import org.udckpt.job.nodes.Note;
+import org.udckpt.job.nodes.ControlMessage;
 import org.udckpt.job.nodes.Unit;
 
 /** What the lead makes of units that copy their parts, fail to, are told to end, or are lost. */
@@ -34,7 +34,7 @@ class UnitCopiesTest {
             List.of(new Manifest.Node(0, "a"), new Manifest.Node(1, "b"), new Manifest.Node(2, "c")),
             List.of(table("job.job.arrow", 100), table("node-0000.a.arrow", 300), table("node-0001.a.arrow", 200), table("node-0002.a.arrow", 100)));
 
-    private final LinkedBlockingQueue<Note> told = new LinkedBlockingQueue<>();
+    private final LinkedBlockingQueue<ControlMessage.ToUnits> told = new LinkedBlockingQueue<>();
     private final List<Long> progress = new ArrayList<>();
     private final UnitCopies copies = new UnitCopies(List.of(new Unit("a", "a", 0, 1), new Unit("b", "b", 1, 1), new Unit("c", "c", 2, 1)), Optional.of(PARTS));
     private volatile boolean givenUp;
@@ -56,12 +56,12 @@ class UnitCopiesTest {
         });
     }
 
-    private Note next() throws InterruptedException {
+    private ControlMessage next() throws InterruptedException {
         return told.poll(30, TimeUnit.SECONDS);
     }
 
     private void answer(int unit, int round, String failure) {
-        copies.copied(unit, new Note.Copied(round, failure));
+        copies.copied(unit, new ControlMessage.Copied(round, failure));
     }
 
     private static String failure(CompletableFuture<Void> copy) {
@@ -72,7 +72,7 @@ class UnitCopiesTest {
     void itIsThereWhenAllHaveSaidSo() throws Exception {
         CompletableFuture<Void> copy = begin();
         copies.open(told::add); // the agents come later
-        assertEquals(new Note.Copy(1, PARTS, COPY.toString()), next());
+        assertEquals(new ControlMessage.Copy(1, PARTS, COPY.toString()), next());
         answer(2, 1, "");
         answer(2, 1, "said twice, and that does not count");
         answer(1, 7, "of another round");
@@ -83,7 +83,7 @@ class UnitCopiesTest {
         copy.join();
         assertEquals(1200, progress.getLast());
         copies.stay(1, Set.of(1L));
-        assertEquals(new Note.Stay(PARTS, 1, Set.of(1L)), next());
+        assertEquals(new ControlMessage.Stay(PARTS, 1, Set.of(1L)), next());
     }
 
     @Test
@@ -92,14 +92,14 @@ class UnitCopiesTest {
         CompletableFuture<Void> copy = begin();
         next();
         answer(1, 1, "it is full");
-        assertEquals(new Note.NoCopy(1), next());
+        assertEquals(new ControlMessage.NoCopy(1), next());
         Thread.sleep(300);
         assertTrue(!copy.isDone(), "they may still write");
         answer(0, 1, "given up");
         answer(2, 1, "");
         assertEquals("rank 1 (host b): it is full", failure(copy));
         CompletableFuture<Void> again = begin();
-        assertEquals(new Note.Copy(2, PARTS, COPY.toString()), next());
+        assertEquals(new ControlMessage.Copy(2, PARTS, COPY.toString()), next());
         answer(1, 1, "late");
         for (int unit = 0; unit < 3; unit++) {
             answer(unit, 2, "");
@@ -113,7 +113,7 @@ class UnitCopiesTest {
         CompletableFuture<Void> copy = begin();
         next();
         givenUp = true;
-        assertEquals(new Note.NoCopy(1), next());
+        assertEquals(new ControlMessage.NoCopy(1), next());
         for (int unit = 0; unit < 3; unit++) {
             answer(unit, 1, "given up");
         }

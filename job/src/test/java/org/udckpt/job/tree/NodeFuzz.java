@@ -12,14 +12,14 @@ import org.udckpt.job.coordinator.Request;
 import org.udckpt.job.exchange.Exchange;
 import org.udckpt.job.exchange.Fence;
 import org.udckpt.job.exchange.KeyShelf;
-import org.udckpt.job.exchange.News;
+import org.udckpt.job.exchange.ControlChannel;
 import org.udckpt.job.exchange.Totals;
 
 /**
  * Messages to a node in the middle of a tree of seven: {@code u8 from, u8 kind, u16 length, bytes}, one after the other. Kind 0: the bytes are
  * the whole message; 1 to 5: the tree's kinds, with a right head and the next number; 6: so much time passes.
  */
-@Fuzzes({Message.class, Member.class, NodePart.class, Exchange.class, Fence.class, News.class, Totals.class, KeyShelf.class, Request.class,
+@Fuzzes({Message.class, Member.class, NodePart.class, Exchange.class, Fence.class, ControlChannel.class, Totals.class, KeyShelf.class, Request.class,
     Participant.class})
 public final class NodeFuzz {
     private static final int SELF = 1, LIFE = 7, KINDS = 7;
@@ -28,7 +28,7 @@ public final class NodeFuzz {
 
     private NodeFuzz() {}
 
-    private static final class Silent implements Exchange.Local, News.Reader, Ranks {
+    private static final class Silent implements Exchange.Local, ControlChannel.Reader, Ranks {
         @Override
         public void begin(Request request, long now) {}
 
@@ -58,7 +58,7 @@ public final class NodeFuzz {
         node.keys(new KeyShelf("PMI key"), silent).complete(0);
         node.facts(new KeyShelf("fact"), silent).complete(0);
         node.fence(now -> { });
-        node.news(silent);
+        node.control(silent);
         node.totals(new Totals.Counts(0, new long[2], new long[3]), counts -> { });
         addresses.ask(new long[] {5, 6}, 0);
         addresses.complete(0);

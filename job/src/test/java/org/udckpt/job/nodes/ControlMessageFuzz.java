@@ -4,10 +4,10 @@ import java.util.Arrays;
 import org.udckpt.fuzz.Fuzzes;
 import org.udckpt.job.tree.MalformedMessage;
 
-/** Notes, and how nodes find each other: the first byte says which. */
-@Fuzzes({Note.class, Introduction.class})
-public final class NoteFuzz {
-    private NoteFuzz() {}
+/** Control messages, and how nodes find each other: the first byte says which. */
+@Fuzzes({ControlMessageCodec.class, Introduction.class})
+public final class ControlMessageFuzz {
+    private ControlMessageFuzz() {}
 
     public static void fuzzerTestOneInput(byte[] input) {
         if (input.length == 0) {
@@ -16,7 +16,7 @@ public final class NoteFuzz {
         byte[] bytes = Arrays.copyOfRange(input, 1, input.length);
         try {
             if ((input[0] & 1) == 0) {
-                Note.decode(bytes).encode();
+                ControlMessageCodec.decode(bytes).encode();
             } else {
                 Introduction.decode(bytes).encode();
             }
