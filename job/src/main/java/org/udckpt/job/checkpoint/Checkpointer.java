@@ -271,5 +271,6 @@ public final class Checkpointer implements Checkpoints, AutoCloseable {
         if (!one.tryAcquire(FINISH_MINUTES, TimeUnit.MINUTES)) {
             Messages.error("the last checkpoint was still being written after " + FINISH_MINUTES + " minutes; it is given up", null);
         }
+        chain.close();
     }
 }

@@ -436,5 +436,6 @@ public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
         if (closed.compareAndSet(false, true) && !one.tryAcquire(FINISH_MINUTES, TimeUnit.MINUTES)) {
             Messages.error("the last checkpoint was still being written after " + FINISH_MINUTES + " minutes; it is given up", null);
         }
+        chain.close();
     }
 }
