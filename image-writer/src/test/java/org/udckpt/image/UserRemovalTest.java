@@ -85,7 +85,11 @@ class UserRemovalTest {
     }
 
     private List<String> states() throws IOException {
-        return new Catalogue(parent(), Images.KEY).list().stream().map(entry -> entry.id() + " " + entry.state()).toList();
+        return new Catalogue(parent(), Images.KEY)
+                .list()
+                .stream()
+                .map(entry -> entry.id() + " " + entry.state())
+                .toList();
     }
 
     private static List<Long> removed(UserRemoval.Outcome outcome) {
@@ -144,7 +148,8 @@ class UserRemovalTest {
         }
         assertEquals(List.of(1L), removed(removal().remove(1, false, false)), "its writer is dead");
         assertThrows(NoSuchFileException.class, () -> removal().remove(1, false, false));
-        assertThrows(NoSuchFileException.class, () -> new UserRemoval(new Catalogue(temp.resolve("none"), Images.KEY)).remove(1, false, false));
+        assertThrows(NoSuchFileException.class,
+                () -> new UserRemoval(new Catalogue(temp.resolve("none"), Images.KEY)).remove(1, false, false));
         assertFalse(Files.exists(temp.resolve("none")));
     }
 
@@ -159,7 +164,8 @@ class UserRemovalTest {
             write("heat", null, 4);
             UserRemoval.Outcome outcome = prune(1, null);
             assertEquals(List.of(), outcome.removed());
-            assertEquals(List.of("Held", "Needed"), outcome.kept().stream().map(one -> one.why().getClass().getSimpleName()).toList());
+            assertEquals(List.of("Held", "Needed"),
+                    outcome.kept().stream().map(one -> one.why().getClass().getSimpleName()).toList());
             reader.verify((_, _) -> { });
         }
         assertEquals(List.of(2L, 1L), removed(prune(1, null)));
@@ -175,7 +181,9 @@ class UserRemovalTest {
                 assertInstanceOf(Obstacle.Held.class, removal().remove(1, false, false).kept().getFirst().why());
             }
         });
-        new CheckpointCopy(parent().resolve("ckpt-0001"), temp.resolve("slow"), Images.KEY, RateLimit.NONE, () -> false, io).run((_, _) -> { });
+        new CheckpointCopy(
+                parent().resolve("ckpt-0001"), temp.resolve("slow"), Images.KEY, RateLimit.NONE, () -> false, io)
+                .run((_, _) -> {});
         assertTrue(asked[0]);
         assertEquals(List.of(1L), removed(removal().remove(1, false, false)));
     }
@@ -188,7 +196,8 @@ class UserRemovalTest {
         StorageIo io = WatchedStorage.of((call, path) -> {
             if (call.equals("delete") && !asked[0]) {
                 asked[0] = true;
-                ImageError.Missing missing = assertThrows(ImageError.Missing.class, () -> CheckpointReader.open(parent().resolve("ckpt-0001"), Images.KEY));
+                ImageError.Missing missing = assertThrows(ImageError.Missing.class,
+                        () -> CheckpointReader.open(parent().resolve("ckpt-0001"), Images.KEY));
                 assertTrue(missing.getMessage().contains("just removed"), missing.getMessage());
             }
         });
@@ -224,7 +233,9 @@ class UserRemovalTest {
             throw new IOException("nothing is read for what would go");
         })).stream().filter(id -> id != 2).toList());
         assertEquals(List.of(2L, 1L, 7L), removed(prune(2, null)));
-        assertEquals(List.of(3L), removed(prune(1, TIME.plusSeconds(86_400L * 2 + 1))).stream().filter(id -> id != 4).toList(), "taken on the second day");
+        assertEquals(List.of(3L),
+                removed(prune(1, TIME.plusSeconds(86_400L * 2 + 1))).stream().filter(id -> id != 4).toList(),
+                "taken on the second day");
         assertEquals(List.of("5 COMPLETE", "6 COMPLETE"), states());
         assertEquals(List.of(), removed(prune(1, null)));
         assertThrows(IllegalArgumentException.class, () -> prune(0, null));
@@ -243,7 +254,8 @@ class UserRemovalTest {
     void noneGoesForTheSakeOfADamagedOne() throws Exception {
         write("full", null, 1);
         write("full", null, 2);
-        try (RandomAccessFile stripe = new RandomAccessFile(parent().resolve("ckpt-0002/node-0000.stripe-00").toFile(), "rw")) {
+        try (RandomAccessFile stripe
+                = new RandomAccessFile(parent().resolve("ckpt-0002/node-0000.stripe-00").toFile(), "rw")) {
             int first = stripe.read();
             stripe.seek(0);
             stripe.write(first ^ 1);
@@ -261,10 +273,12 @@ class UserRemovalTest {
         StorageIo io = WatchedStorage.of((call, _) -> {
             if (call.equals("lock") && !done[0]) {
                 done[0] = true;
-                new Catalogue(parent(), Images.KEY).remove(new Catalogue(parent(), Images.KEY).newestComplete().orElseThrow());
+                new Catalogue(parent(), Images.KEY)
+                        .remove(new Catalogue(parent(), Images.KEY).newestComplete().orElseThrow());
             }
         });
-        assertEquals(List.of(), removed(removal(io).prune(1, null, UserRemovalTest::job, false, UserRemovalTest::readWhole)));
+        assertEquals(List.of(),
+                removed(removal(io).prune(1, null, UserRemovalTest::job, false, UserRemovalTest::readWhole)));
         assertEquals(List.of("1 COMPLETE"), states());
     }
 
@@ -274,7 +288,8 @@ class UserRemovalTest {
         write("full", null, 2);
         ImageKey none = ImageKey.ofReader(Map.of("UDCKPT_KEY_FILE", temp.resolve("none").toString()));
         UserRemoval without = new UserRemoval(new Catalogue(parent(), none));
-        Obstacle.Unreadable why = assertInstanceOf(Obstacle.Unreadable.class, without.remove(1, false, false).kept().getFirst().why());
+        Obstacle.Unreadable why
+                = assertInstanceOf(Obstacle.Unreadable.class, without.remove(1, false, false).kept().getFirst().why());
         assertEquals(2, why.newer().id());
         assertEquals(2, states().size());
     }
@@ -294,7 +309,8 @@ class UserRemovalTest {
         FaultyStorage counting = new FaultyStorage(null, FaultyStorage.Fault.FAIL, 1);
         chain();
         removal(counting).remove(3, true, false);
-        for (FaultyStorage.Site site : counting.sites().stream().filter(site -> !site.call().startsWith("open ")).toList()) {
+        for (FaultyStorage.Site site :
+                counting.sites().stream().filter(site -> !site.call().startsWith("open ")).toList()) {
             chain();
             FaultyStorage faulty = new FaultyStorage(site, FaultyStorage.Fault.FAIL, 1);
             long last = new Catalogue(parent(), Images.KEY).newestComplete().orElseThrow().id();

@@ -6,15 +6,20 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 /**
- * A lock on a file that belongs to one open of it (fcntl(2), F_OFD_SETLK): shared by those who use the file, exclusive for the one who removes it. It
- * excludes other threads, other processes, and on a network file system with locks other hosts, and ends with the process at the latest.
+ * A lock on a file that belongs to one open of it (fcntl(2), F_OFD_SETLK): shared by those who use the file, exclusive
+ * for the one who removes it. It excludes other threads, other processes, and on a network file system with locks other
+ * hosts, and ends with the process at the latest.
  */
 public final class FileHold implements AutoCloseable {
     private static final int F_OFD_SETLK = 37, LOCK_BYTES = 32;
     private static final short F_RDLCK = 0, F_WRLCK = 1;
     private static final int ENOLCK = 37;
-    /** A file system without locks. Nothing can be removed there either: whoever removes holds the lock of the directory, which fails. */
-    private static final Set<Integer> NO_LOCKS = Set.of(ENOLCK, LinuxError.EINVAL, LinuxError.ENOSYS, LinuxError.EOPNOTSUPP);
+    /**
+     * A file system without locks. Nothing can be removed there either: whoever removes holds the lock of the
+     * directory, which fails.
+     */
+    private static final Set<Integer> NO_LOCKS
+            = Set.of(ENOLCK, LinuxError.EINVAL, LinuxError.ENOSYS, LinuxError.EOPNOTSUPP);
 
     private final int fd;
 
@@ -31,7 +36,8 @@ public final class FileHold implements AutoCloseable {
         int fd = folder.openRegular(name, Syscall.O_RDONLY);
         try {
             long result = lock(fd, F_RDLCK);
-            boolean removed = isHeld(result) || Files.stat(fd).links() == 0; // the second: the lock was waited for no longer than the removal took
+            boolean removed = isHeld(result) || Files.stat(fd).links() == 0; // the second: the lock was waited for no
+                                                                             // longer than the removal took
             if (removed) {
                 throw new LinuxError("hold " + folder.below(name) + ", which is being removed", LinuxError.ENOENT);
             }

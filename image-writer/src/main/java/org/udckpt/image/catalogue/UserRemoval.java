@@ -22,8 +22,9 @@ import org.udckpt.image.directory.WriterLease;
 import org.udckpt.image.storage.StorageIo;
 
 /**
- * Removes checkpoints because a user asks for it. What a newer checkpoint is based on, what is being written, and what anybody holds
- * ({@link StorageIo#hold}: a reader, a restart, a running job) stays. Everything is decided and done under the lock of the directory.
+ * Removes checkpoints because a user asks for it. What a newer checkpoint is based on, what is being written, and what
+ * anybody holds ({@link StorageIo#hold}: a reader, a restart, a running job) stays. Everything is decided and done
+ * under the lock of the directory.
  */
 public final class UserRemoval {
     private final Catalogue catalogue;
@@ -56,26 +57,32 @@ public final class UserRemoval {
      */
     public Outcome remove(long id, boolean withBases, boolean dryRun) throws IOException {
         try (Locked locked = new Locked()) {
-            Catalogue.Entry goal = locked.entry(id).orElseThrow(() -> new NoSuchFileException(catalogue.parent().resolve(ImageNames.directory(id)).toString()));
+            Catalogue.Entry goal = locked.entry(id).orElseThrow(
+                    () -> new NoSuchFileException(catalogue.parent().resolve(ImageNames.directory(id)).toString()));
             List<Catalogue.Entry> wanted = new ArrayList<>(List.of(goal));
             if (withBases && goal.manifest() != null) {
                 Set<Long> bases = Catalogue.withBases(locked.complete(), Set.of(id));
-                locked.complete().reversed().stream().filter(entry -> entry.id() != id && bases.contains(entry.id())).forEach(wanted::add);
+                locked.complete()
+                        .reversed()
+                        .stream()
+                        .filter(entry -> entry.id() != id && bases.contains(entry.id()))
+                        .forEach(wanted::add);
             }
             return locked.remove(wanted, dryRun);
         }
     }
 
     /**
-     * Removes complete checkpoints of each job that are older than its newest {@code keep}, and what dead writers left. Before a job's first one goes, its
-     * newest is read whole. Corrupt checkpoints neither count nor go.
+     * Removes complete checkpoints of each job that are older than its newest {@code keep}, and what dead writers left.
+     * Before a job's first one goes, its newest is read whole. Corrupt checkpoints neither count nor go.
      *
      * @param keep   at least 1
      * @param before only what was taken before this; null: whenever
      * @param job    of a complete checkpoint: each job has its own newest ones
      * @param check  throws when the newest is damaged: then nothing goes at all
      */
-    public Outcome prune(int keep, Instant before, Function<Catalogue.Entry, String> job, boolean dryRun, Catalogue.WholeRead check) throws IOException {
+    public Outcome prune(int keep, Instant before, Function<Catalogue.Entry, String> job, boolean dryRun,
+            Catalogue.WholeRead check) throws IOException {
         if (keep < 1) {
             throw new IllegalArgumentException("keep " + keep + ": at least one checkpoint must stay");
         }
@@ -93,7 +100,8 @@ public final class UserRemoval {
             List<Catalogue.Entry> wanted = new ArrayList<>();
             byJob(locked.entries, job).forEach((name, complete) -> {
                 Long newest = verified.get(name);
-                if (newest != null && complete.stream().anyMatch(entry -> entry.id() == newest)) { // else nobody has read what others would go for
+                // Else nobody has read what others would go for.
+                if (newest != null && complete.stream().anyMatch(entry -> entry.id() == newest)) {
                     old(complete, keep, before).stream().filter(entry -> entry.id() < newest).forEach(wanted::add);
                 }
             });
@@ -105,14 +113,20 @@ public final class UserRemoval {
         }
     }
 
-    private static Map<String, List<Catalogue.Entry>> byJob(List<Catalogue.Entry> entries, Function<Catalogue.Entry, String> job) {
-        return entries.stream().filter(entry -> entry.state() == Catalogue.State.COMPLETE).collect(Collectors.groupingBy(job, TreeMap::new, Collectors.toList()));
+    private static Map<String, List<Catalogue.Entry>> byJob(
+            List<Catalogue.Entry> entries, Function<Catalogue.Entry, String> job) {
+        return entries.stream()
+                .filter(entry -> entry.state() == Catalogue.State.COMPLETE)
+                .collect(Collectors.groupingBy(job, TreeMap::new, Collectors.toList()));
     }
 
     /** Which of a job's complete ones may go by their number and age. */
     private static List<Catalogue.Entry> old(List<Catalogue.Entry> complete, int keep, Instant before) {
         Set<Long> newest = Catalogue.newest(complete, keep);
-        return complete.stream().filter(entry -> !newest.contains(entry.id()) && (before == null || entry.manifest().takenAt().isBefore(before))).toList();
+        return complete.stream()
+                .filter(entry -> !newest.contains(entry.id()))
+                .filter(entry -> before == null || entry.manifest().takenAt().isBefore(before))
+                .toList();
     }
 
     /** What is there, under the directory's lock. */
@@ -189,27 +203,35 @@ public final class UserRemoval {
         private Optional<Removed> removeLeftover(Catalogue.Entry entry, boolean dryRun) throws IOException {
             try {
                 long bytes = bytes(entry.directory());
-                return dryRun || catalogue.removedUnlessForeign(entry, io) ? Optional.of(new Removed(entry, bytes)) : Optional.empty();
+                boolean goes = dryRun || catalogue.removedUnlessForeign(entry, io);
+                return goes ? Optional.of(new Removed(entry, bytes)) : Optional.empty();
             } catch (AccessDeniedException foreign) {
                 return Optional.empty();
             }
         }
 
-        /** What is in the way of removing it. Where nothing is, nobody can begin to hold it before this is closed. @param going newer ones that go too */
+        /**
+         * What is in the way of removing it. Where nothing is, nobody can begin to hold it before this is closed.
+         * @param going newer ones that go too
+         */
         private Optional<Obstacle> obstacle(Catalogue.Entry entry, Set<Long> going) throws IOException {
             if (io.kind(entry.directory()) == StorageIo.Kind.LINK) {
                 return Optional.of(new Obstacle.Link());
             }
             if (entry.inProgress()) {
-                return Optional.of(new Obstacle.BeingWritten(WriterLease.lifeOf(entry.directory(), io) == WriterLease.Life.ALIVE));
+                return Optional.of(
+                        new Obstacle.BeingWritten(WriterLease.lifeOf(entry.directory(), io) == WriterLease.Life.ALIVE));
             }
-            List<Catalogue.Entry> newer = entries.stream().filter(one -> one.manifest() != null && !going.contains(one.id())
-                    && one.manifest().bases().stream().anyMatch(base -> base.id() == entry.id())).toList();
+            List<Catalogue.Entry> newer = entries.stream()
+                    .filter(one -> one.manifest() != null && !going.contains(one.id()))
+                    .filter(one -> one.manifest().bases().stream().anyMatch(base -> base.id() == entry.id()))
+                    .toList();
             if (!newer.isEmpty()) {
                 return Optional.of(new Obstacle.Needed(newer));
             }
             for (Catalogue.Entry one : entries) {
-                if (one.id() > entry.id() && (one.problem() instanceof ImageError.Locked || one.problem() instanceof ImageError.TooNew)) {
+                if (one.id() > entry.id()
+                        && (one.problem() instanceof ImageError.Locked || one.problem() instanceof ImageError.TooNew)) {
                     return Optional.of(new Obstacle.Unreadable(one, one.problem()));
                 }
             }

@@ -31,6 +31,7 @@ import org.udckpt.process.files.HotFiles;
 import org.udckpt.process.restore.lazy.Filling;
 
 /** Takes a job's checkpoints, one at a time. A checkpoint that fails is reported and cleaned away; the job goes on. */
+@SuppressWarnings("try") // close() waits for what is under way, and whoever closes may be interrupted
 public final class Checkpointer implements Checkpoints, AutoCloseable {
     private static final long FINISH_MINUTES = 30;
     private static final long PROGRESS_MS = 200;

@@ -37,6 +37,7 @@ import org.udckpt.job.store.StopTimesRow;
  * {@link UnitCheckpoints}; between them is the coordinator ({@link Agreement}, docs/coordination.md), whose words come in by {@link #called}, {@link #commit} and
  * {@link #ended}.
  */
+@SuppressWarnings("try") // close() waits for what is under way, and whoever closes may be interrupted
 public final class LeadCheckpoints implements Checkpoints, AutoCloseable {
     private static final int ATTEMPTS = 40;
     private static final int TORN_ATTEMPTS = 4;

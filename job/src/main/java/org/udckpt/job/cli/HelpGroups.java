@@ -12,8 +12,8 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
- * The options of {@code run}, {@code batch}, {@code restart} and {@code checkpoint} in their help, under headings by what they are about. Only the help
- * knows the groups: to parse them as groups would cost each start time.
+ * The options of {@code run}, {@code batch}, {@code restart} and {@code checkpoint} in their help, under headings by
+ * what they are about. Only the help knows the groups: to parse them as groups would cost each start time.
  */
 final class HelpGroups {
     static final Set<String> VERBS = Set.of("run", "batch", "restart", "checkpoint");
@@ -23,10 +23,18 @@ final class HelpGroups {
 
     static {
         GROUPS.put("Job", Set.of("-n", "--name", "--mpi", "--env", "--grace"));
-        GROUPS.put("Placement", Set.of("--hosts", "--ranks-per-unit", "--starter", "--fan-out", "--start-timeout", "--map", "--keep-together"));
-        GROUPS.put("Checkpoints", Set.of("--interval", "--mtbf", "--full-every", "--compress", "--integrity", "--encrypt", "--lazy", "--no-wait", "--then"));
-        GROUPS.put("Storage", Set.of("--dir", "--tiers", "--keep", "--keep-fast", "--shared-dir", "--max-rate", "--io-idle", "--buffer"));
-        GROUPS.put("Files", Set.of("--files", "--files-except", "--files-in-stop", "--files-limit", "--rolled-back", "--map-path", "--directory"));
+        GROUPS.put("Placement",
+                Set.of("--hosts", "--ranks-per-unit", "--starter", "--fan-out", "--start-timeout", "--map",
+                        "--keep-together"));
+        GROUPS.put("Checkpoints",
+                Set.of("--interval", "--mtbf", "--full-every", "--compress", "--integrity", "--encrypt", "--lazy",
+                        "--no-wait", "--then"));
+        GROUPS.put("Storage",
+                Set.of("--dir", "--tiers", "--keep", "--keep-fast", "--shared-dir", "--max-rate", "--io-idle",
+                        "--buffer"));
+        GROUPS.put("Files",
+                Set.of("--files", "--files-except", "--files-in-stop", "--files-limit", "--rolled-back", "--map-path",
+                        "--directory"));
         GROUPS.put("Network", Set.of("--device", "--outside", "--lead-address"));
         GROUPS.put("Failures", Set.of("--restart-on-failure", "--spares", "--lease"));
         GROUPS.put("Inspection", Set.of("--plan", "--json", "--debug-script", "--gdb"));
@@ -44,7 +52,9 @@ final class HelpGroups {
         }
         List<OptionSpec> left = new ArrayList<>(verb.options().stream().filter(option -> !option.hidden()).toList());
         GROUPS.forEach((heading, names) -> {
-            List<OptionSpec> group = left.stream().filter(option -> List.of(option.names()).stream().anyMatch(names::contains)).toList();
+            List<OptionSpec> group = left.stream()
+                    .filter(option -> List.of(option.names()).stream().anyMatch(names::contains))
+                    .toList();
             left.removeAll(group);
             if (!group.isEmpty()) {
                 grouped.put(heading, group);
@@ -59,7 +69,8 @@ final class HelpGroups {
     /** Has the help of a verb printed so. */
     static void install(CommandLine verb) {
         if (VERBS.contains(verb.getCommandName())) {
-            verb.getCommandSpec().usageMessage().abbreviateSynopsis(true); // it would be longer than a screen, and says nothing that the groups do not
+            // It would be longer than a screen, and says nothing that the groups do not.
+            verb.getCommandSpec().usageMessage().abbreviateSynopsis(true);
             verb.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, HelpGroups::text);
             verb.getHelpSectionMap().remove(UsageMessageSpec.SECTION_KEY_OPTION_LIST_HEADING);
         }
@@ -69,7 +80,9 @@ final class HelpGroups {
         StringBuilder text = new StringBuilder();
         of(help.commandSpec()).forEach((heading, options) -> {
             Help.Layout layout = help.createDefaultLayout(options, List.of(), help.colorScheme());
-            text.append(String.format("%n%s:%n", heading)).append(help.optionListExcludingGroups(options, layout, help.createDefaultOptionSort(), help.parameterLabelRenderer()));
+            text.append(String.format("%n%s:%n", heading))
+                    .append(help.optionListExcludingGroups(
+                            options, layout, help.createDefaultOptionSort(), help.parameterLabelRenderer()));
         });
         return text.toString();
     }

@@ -31,7 +31,11 @@ final class ManPage {
     }
 
     private String text(String version) {
-        page.append(".TH ").append(quoted(command.qualifiedName("-").toUpperCase(Locale.ROOT))).append(" 1 \"\" ").append(quoted(version)).append(" \"udckpt\"\n");
+        page.append(".TH ")
+                .append(quoted(command.qualifiedName("-").toUpperCase(Locale.ROOT)))
+                .append(" 1 \"\" ")
+                .append(quoted(version))
+                .append(" \"udckpt\"\n");
         section("NAME");
         paragraph(command.qualifiedName("-") + " - " + description());
         section("SYNOPSIS");
@@ -50,10 +54,12 @@ final class ManPage {
     }
 
     private void parameters() {
-        List<PositionalParamSpec> parameters = command.positionalParameters().stream().filter(one -> !one.hidden()).toList();
+        List<PositionalParamSpec> parameters
+                = command.positionalParameters().stream().filter(one -> !one.hidden()).toList();
         if (!parameters.isEmpty()) {
             section("ARGUMENTS");
-            parameters.forEach(one -> entry("\\fI" + escaped(one.paramLabel()) + "\\fR", String.join(" ", one.description())));
+            parameters.forEach(
+                    one -> entry("\\fI" + escaped(one.paramLabel()) + "\\fR", String.join(" ", one.description())));
         }
     }
 
@@ -67,8 +73,11 @@ final class ManPage {
     }
 
     private void option(OptionSpec option) {
-        String names = List.of(option.names()).stream().map(name -> "\\fB" + escaped(name) + "\\fR").collect(Collectors.joining(", "));
-        String value = option.arity().max() == 0 ? "" : option.arity().min() == 0 ? " [\\fI" + escaped(option.paramLabel()) + "\\fR]" : " \\fI" + escaped(option.paramLabel()) + "\\fR";
+        String names = List.of(option.names()).stream()
+                .map(name -> "\\fB" + escaped(name) + "\\fR")
+                .collect(Collectors.joining(", "));
+        String label = "\\fI" + escaped(option.paramLabel()) + "\\fR";
+        String value = option.arity().max() == 0 ? "" : option.arity().min() == 0 ? " [" + label + "]" : " " + label;
         entry(names + value, String.join(" ", option.description()));
     }
 
@@ -77,7 +86,8 @@ final class ManPage {
             section("COMMANDS");
             command.subcommands().forEach((name, verb) -> {
                 if (!verb.getCommandSpec().usageMessage().hidden()) {
-                    entry("\\fB" + escaped(name) + "\\fR", String.join(" ", verb.getCommandSpec().usageMessage().description()));
+                    entry("\\fB" + escaped(name) + "\\fR",
+                            String.join(" ", verb.getCommandSpec().usageMessage().description()));
                 }
             });
         }

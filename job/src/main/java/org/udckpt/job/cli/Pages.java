@@ -6,7 +6,10 @@ import java.nio.file.Path;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 
-/** Writes the manual pages and the completion scripts of the command; the build runs it (job/pom.xml), {@code udckpt install} installs them. */
+/**
+ * Writes the manual pages and the completion scripts of the command; the build runs it (job/pom.xml), {@code udckpt
+ * install} installs them.
+ */
 public final class Pages {
     private static final String COMMAND = "udckpt";
     /** Completion by bash's rules, which zsh understands. */

@@ -27,7 +27,8 @@ final class RemovalOptions {
     @Mixin
     private KeyOption encrypted;
 
-    @Option(names = "--shared-dir", description = "allow a directory of checkpoints that others of a group can write to")
+    @Option(names = "--shared-dir",
+            description = "allow a directory of checkpoints that others of a group can write to")
     private boolean sharedDir;
 
     @Option(names = "--dry-run", description = "remove nothing: print what would go")
@@ -58,12 +59,12 @@ final class RemovalOptions {
      * @param tier null: it is the only directory
      */
     record Place(Tier.Directory tier, Path directory) {
-        String name() {
-            return tier == null ? "" : tier.name();
+        static Place of(Tier.Directory tier) {
+            return new Place(tier, tier.path());
         }
 
-        boolean isSlow(Optional<Tiers> tiers) {
-            return tiers.isEmpty() || tier.equals(tiers.get().slow());
+        String name() {
+            return tier == null ? "" : tier.name();
         }
     }
 
@@ -82,7 +83,7 @@ final class RemovalOptions {
                 throw new Failure(ExitCode.USAGE, e.getMessage(), e);
             }
         }
-        List<Place> places = tiers.map(two -> List.of(new Place(two.fast(), two.fast().path()), new Place(two.slow(), two.slow().path())))
+        List<Place> places = tiers.map(two -> List.of(Place.of(two.fast()), Place.of(two.slow())))
                 .orElseGet(() -> List.of(new Place(null, ImageLocation.directory(text).toAbsolutePath().normalize())));
         places.forEach(place -> ImageTrust.check(settings, place.directory()));
         List<Place> there = places.stream().filter(place -> exists(place.directory(), settings)).toList();
@@ -107,7 +108,9 @@ final class RemovalOptions {
     }
 
     static Failure failed(String what, Place place, IOException problem) {
-        return problem instanceof NoSuchFileException ? new Failure(ExitCode.BUSY, what + " in " + place.directory() + ": it was removed a moment ago by somebody else", problem)
-                : Failure.of(what + " in " + place.directory(), problem);
+        String where = what + " in " + place.directory();
+        return problem instanceof NoSuchFileException
+                ? new Failure(ExitCode.BUSY, where + ": it was removed a moment ago by somebody else", problem)
+                : Failure.of(where, problem);
     }
 }

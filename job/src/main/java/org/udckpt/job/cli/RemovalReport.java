@@ -54,13 +54,17 @@ final class RemovalReport {
 
     private String why(UserRemoval.Kept kept) {
         return switch (kept.why()) {
-            case Obstacle.Needed needed -> names(needed.newer()) + (needed.newer().size() == 1 ? " is" : " are") + " based on it, and cannot be restarted without it: remove "
+            case Obstacle.Needed needed -> names(needed.newer()) + (needed.newer().size() == 1 ? " is" : " are")
+                    + " based on it, and cannot be restarted without it: remove "
                     + (needed.newer().size() == 1 ? "that" : "those") + " first";
-            case Obstacle.BeingWritten writing -> writing.alive() ? "it is being written: wait until it is complete"
-                    : "its writer cannot be seen from here (another machine, or another container) and may be at work: remove it there";
+            case Obstacle.BeingWritten(boolean alive) when alive -> "it is being written: wait until it is complete";
+            case Obstacle.BeingWritten _ -> "its writer cannot be seen from here (another machine or container)"
+                    + " and may be at work: remove it there";
             case Obstacle.Held _ -> users.of(kept.entry().directory()) + ": wait for the end of that";
-            case Obstacle.Unreadable unreadable -> unreadable.newer().name() + " is newer and may be based on it, but cannot be read here (" + unreadable.why().getMessage() + ")";
-            case Obstacle.Link _ -> "it is a symbolic link, which is not followed: remove the link itself (rm), or name the directory that it leads to";
+            case Obstacle.Unreadable unreadable -> unreadable.newer().name() + " is newer and may be based on it, but"
+                    + " cannot be read here (" + unreadable.why().getMessage() + ")";
+            case Obstacle.Link _ -> "it is a symbolic link, which is not followed: remove the link itself (rm), or name"
+                    + " the directory that it leads to";
         };
     }
 
@@ -76,14 +80,19 @@ final class RemovalReport {
         if (json) {
             JsonOutput.print(json());
         } else {
-            for (Gone one : gone) {
-                System.out.printf("%s %s%s  %s%n", dryRun ? "would remove" : "removed", one.one().entry().name(), one.tier().isEmpty() ? "" : " from " + one.tier(),
-                        Durations.bytes(one.one().bytes()));
-            }
+            gone.forEach(this::print);
             System.out.printf("%s %s%n", dryRun ? "would free" : "freed", Durations.bytes(bytes()));
         }
-        left.forEach(one -> Messages.info(one.one().entry().name() + (one.tier().isEmpty() ? "" : " in " + one.tier()) + " stays: " + why(one.one())));
+        for (Left one : left) {
+            String where = one.tier().isEmpty() ? "" : " in " + one.tier();
+            Messages.info(one.one().entry().name() + where + " stays: " + why(one.one()));
+        }
         gone.forEach(one -> tellParts(one.one().entry()));
+    }
+
+    private void print(Gone one) {
+        System.out.printf("%s %s%s  %s%n", dryRun ? "would remove" : "removed", one.one().entry().name(),
+                one.tier().isEmpty() ? "" : " from " + one.tier(), Durations.bytes(one.one().bytes()));
     }
 
     private ObjectNode json() {
@@ -91,7 +100,9 @@ final class RemovalReport {
         ArrayNode removed = root.putArray("removed");
         for (Gone one : gone) {
             Catalogue.Entry entry = one.one().entry();
-            ObjectNode node = described(removed.addObject(), one.tier(), entry).put("state", entry.state().name().toLowerCase(Locale.ROOT)).put("bytes", one.one().bytes());
+            ObjectNode node = described(removed.addObject(), one.tier(), entry)
+                                      .put("state", entry.state().name().toLowerCase(Locale.ROOT))
+                                      .put("bytes", one.one().bytes());
             if (entry.onHosts()) {
                 node.put("on_hosts", true);
             }
@@ -111,12 +122,14 @@ final class RemovalReport {
         if (!entry.onHosts()) {
             return;
         }
-        HostParts parts = PartHosts.parts(entry.directory().getParent(), entry.manifest().labels().getOrDefault("job", ""));
+        HostParts parts
+                = PartHosts.parts(entry.directory().getParent(), entry.manifest().labels().getOrDefault("job", ""));
         List<String> where = new ArrayList<>();
         for (Manifest.Node node : entry.manifest().nodes()) {
             where.add(node.host() + ":" + parts.part(node.index(), entry.id()));
         }
-        Messages.warn("the parts of " + entry.name() + " that its hosts have " + (dryRun ? "would stay" : "stay") + ", until the job runs again and copies a checkpoint"
+        Messages.warn("the parts of " + entry.name() + " that its hosts have " + (dryRun ? "would stay" : "stay")
+                + ", until the job runs again and copies a checkpoint"
                 + " to the slow tier, or until they are removed there: " + String.join(", ", where));
     }
 }

@@ -3,7 +3,6 @@ package org.udckpt.job.cli;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
@@ -30,7 +29,8 @@ final class RemoveCommand implements Callable<Integer> {
     @Mixin
     private RemovalOptions options;
 
-    @Option(names = "--with-base", description = "also remove the checkpoints that it is based on, as far as nothing else needs them")
+    @Option(names = "--with-base",
+            description = "also remove the checkpoints that it is based on, as far as nothing else needs them")
     private boolean withBase;
 
     @Parameters(paramLabel = "DIR/ID", description = "a checkpoint of a directory, or of fast=DIR,slow=DIR")
@@ -45,10 +45,12 @@ final class RemoveCommand implements Callable<Integer> {
         Matcher named = NAMED.matcher(image);
         OptionalLong id = named.matches() ? ImageNames.id(java.nio.file.Path.of(named.group(2))) : OptionalLong.empty();
         if (id.isEmpty()) {
-            throw new Failure(ExitCode.USAGE, "'" + image + "' names no checkpoint: give its id too, as in DIR/ckpt-0001 ('udckpt list' shows them; 'udckpt prune' removes all but the newest)");
+            throw new Failure(ExitCode.USAGE, "'" + image + "' names no checkpoint: give its id too, as in"
+                    + " DIR/ckpt-0001 ('udckpt list' shows them; 'udckpt prune' removes all but the newest)");
         }
         ImageKey key = options.key(settings);
-        List<Found> found = find(Optional.ofNullable(named.group(1)).map(text -> text.isEmpty() ? "/" : text).orElse("."), named.group(2), key, settings);
+        String directory = named.group(1) == null ? "." : named.group(1).isEmpty() ? "/" : named.group(1);
+        List<Found> found = find(directory, named.group(2), key, settings);
         CheckpointUsers users = new CheckpointUsers(settings);
         RemovalReport report = new RemovalReport(options.dryRun(), users);
         for (Found one : found) { // before anything goes in any tier
@@ -87,14 +89,17 @@ final class RemoveCommand implements Callable<Integer> {
         List<Found> found = new ArrayList<>();
         List<String> others = new ArrayList<>();
         for (RemovalOptions.Place place : RemovalOptions.places(directory, settings)) {
-            List<String> names = ImageLocation.list(place.directory(), key).stream().map(Catalogue.Entry::name).toList();
+            List<String> names
+                    = ImageLocation.list(place.directory(), key).stream().map(Catalogue.Entry::name).toList();
             if (names.contains(name)) {
                 found.add(new Found(place, RemovalOptions.removal(place, key, settings)));
             }
             names.stream().filter(other -> !others.contains(other)).forEach(others::add);
         }
         if (found.isEmpty()) {
-            throw new Failure(ExitCode.NOT_FOUND, "no " + name + " in " + directory + "; there " + (others.isEmpty() ? "is none" : "are " + String.join(", ", others)));
+            throw new Failure(ExitCode.NOT_FOUND,
+                    "no " + name + " in " + directory + "; there "
+                            + (others.isEmpty() ? "is none" : "are " + String.join(", ", others)));
         }
         return found;
     }

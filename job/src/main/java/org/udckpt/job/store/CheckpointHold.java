@@ -8,8 +8,8 @@ import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.job.report.Messages;
 
 /**
- * The checkpoint that a running job would go back to, and that its next one may be based on. {@code udckpt remove} and {@code udckpt prune} leave it alone as long as it is
- * held. Thread-safe.
+ * The checkpoint that a running job would go back to, and that its next one may be based on. {@code udckpt remove} and
+ * {@code udckpt prune} leave it alone as long as it is held. Thread-safe.
  */
 public final class CheckpointHold implements AutoCloseable {
     private Closeable held;
@@ -24,7 +24,10 @@ public final class CheckpointHold implements AutoCloseable {
         return hold;
     }
 
-    /** Holds this one from now on, and no longer the one before. A checkpoint that cannot be held is as good as before, and the job goes on. */
+    /**
+     * Holds this one from now on, and no longer the one before. A checkpoint that cannot be held is as good as before,
+     * and the job goes on.
+     */
     public synchronized void move(Path checkpoint) {
         if (closed) {
             return;

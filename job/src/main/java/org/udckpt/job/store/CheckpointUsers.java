@@ -26,10 +26,11 @@ public final class CheckpointUsers {
             Files.Stat manifest = folder.stat(ImageNames.MANIFEST);
             int pid = manifest == null ? 0 : new OpenFiles().user(ImageNames.MANIFEST, manifest);
             if (pid == 0) {
-                return "a process that cannot be seen from here reads it, restarts from it, or is a job that would go back to it";
+                return "a process that cannot be seen from here reads it, or a job there would go back to it";
             }
             String job = job(pid);
-            return job == null ? "process " + pid + " reads it, or restarts a job from it" : "job " + job + " (process " + pid + ") reads it, or would go back to it";
+            return job == null ? "process " + pid + " reads it, or restarts a job from it"
+                               : "job " + job + " (process " + pid + ") reads it, or would go back to it";
         }
     }
 

@@ -17,9 +17,11 @@ class HelpGroupsTest {
         for (String verb : HelpGroups.VERBS) {
             CommandLine line = Udckpt.line(verb).getSubcommands().get(verb);
             Map<String, List<OptionSpec>> groups = HelpGroups.of(line.getCommandSpec());
-            assertFalse(groups.containsKey(HelpGroups.OTHERS), () -> verb + ": name a group in HelpGroups for " + groups.get(HelpGroups.OTHERS));
+            assertFalse(groups.containsKey(HelpGroups.OTHERS),
+                    () -> verb + ": name a group in HelpGroups for " + groups.get(HelpGroups.OTHERS));
             List<OptionSpec> all = groups.values().stream().flatMap(List::stream).toList();
-            assertEquals(line.getCommandSpec().options().stream().filter(option -> !option.hidden()).count(), all.size());
+            assertEquals(
+                    line.getCommandSpec().options().stream().filter(option -> !option.hidden()).count(), all.size());
             assertEquals(all.size(), all.stream().distinct().count(), verb + " shows an option twice");
             String help = line.getUsageMessage(CommandLine.Help.Ansi.OFF);
             groups.keySet().forEach(heading -> assertTrue(help.contains("\n" + heading + ":\n"), help));

@@ -51,23 +51,30 @@ class RemovalTest {
                 job.checkpoint();
             }
             String process = "job job (process " + job.agent.pid() + ")";
-            assertSays(ends(job, 75, "remove", images + "/ckpt-0003"), images + "/ckpt-0003 is not removed: " + process, "wait for the end of that");
-            assertSays(ends(job, 64, "remove", images + "/ckpt-0001"), "ckpt-0003 are based on it", "remove those first");
+            assertSays(ends(job, 75, "remove", images + "/ckpt-0003"), images + "/ckpt-0003 is not removed: " + process,
+                    "wait for the end of that");
+            assertSays(
+                    ends(job, 64, "remove", images + "/ckpt-0001"), "ckpt-0003 are based on it", "remove those first");
             ends(job, 66, "remove", images + "/ckpt-0009");
             assertSays(ends(job, 64, "remove", images.toString()), "names no checkpoint");
             assertSays(ends(job, 66, "remove", directory + "/none/ckpt-0001"), "no directory " + directory + "/none");
-            assertSays(ends(job, 0, "prune", images.toString(), "--keep", "1"), "ckpt-0002 stays: ckpt-0003 is based on it", "ckpt-0001 stays: ckpt-0002, ckpt-0003 are based on it", "freed 0.0 KiB");
+            assertSays(ends(job, 0, "prune", images.toString(), "--keep", "1"),
+                    "ckpt-0002 stays: ckpt-0003 is based on it",
+                    "ckpt-0001 stays: ckpt-0002, ckpt-0003 are based on it", "freed 0.0 KiB");
             job.checkpoint();
             job.assertUnhurt(RunningJob.RANKS);
             ends(job, 0, "checkpoint", "job", "--then", "kill");
             assertTrue(job.agent.waitFor(60, TimeUnit.SECONDS), job::text);
             restartedFromAnOlderOne(job);
-            assertSays(ends(job, 0, "remove", "--with-base", "--dry-run", images + "/ckpt-0006"), "would remove ckpt-0006", "would free");
-            JsonNode json = new ObjectMapper().readTree(json(job, "remove", "--with-base", "--json", images + "/ckpt-0006"));
+            assertSays(ends(job, 0, "remove", "--with-base", "--dry-run", images + "/ckpt-0006"),
+                    "would remove ckpt-0006", "would free");
+            JsonNode json
+                    = new ObjectMapper().readTree(json(job, "remove", "--with-base", "--json", images + "/ckpt-0006"));
             assertEquals("ckpt-0006", json.at("/removed/0/id").asText());
             assertTrue(json.path("freed_bytes").asLong() > 1 << 20, json.toString());
             assertEquals(1, json.path("schema").asInt());
-            assertTrue(complete(images).contains("ckpt-0005") && !complete(images).contains("ckpt-0006"), complete(images).toString());
+            assertTrue(complete(images).contains("ckpt-0005") && !complete(images).contains("ckpt-0006"),
+                    complete(images).toString());
             job.assertEnds(0);
         }
     }
@@ -79,7 +86,8 @@ class RemovalTest {
 
     /** The checkpoint that it would go back to is not the newest: it has none of its own yet. */
     private void restartedFromAnOlderOne(RunningJob job) throws Exception {
-        assertEquals(List.of("ckpt-0004", "ckpt-0005"), complete(images).subList(complete(images).size() - 2, complete(images).size()));
+        assertEquals(List.of("ckpt-0004", "ckpt-0005"),
+                complete(images).subList(complete(images).size() - 2, complete(images).size()));
         Process again = job.commands.start("again", "restart", images + "/ckpt-0004");
         job.await("the next life", () -> job.commands.printed("again").contains("the ranks run") || !again.isAlive());
         assertSays(ends(job, 75, "remove", images + "/ckpt-0004"), "job job (process " + again.pid() + ")");
@@ -103,13 +111,16 @@ class RemovalTest {
             }
             assertSays(ends(job, 75, "remove", tiers + "/ckpt-0003"), fast + "/ckpt-0003 is not removed");
             assertEquals(complete(fast), complete(slow), "nothing went from the other tier, either");
-            assertSays(ends(job, 0, "remove", tiers + "/ckpt-0002"), "removed ckpt-0002 from fast", "removed ckpt-0002 from slow");
+            assertSays(ends(job, 0, "remove", tiers + "/ckpt-0002"), "removed ckpt-0002 from fast",
+                    "removed ckpt-0002 from slow");
             assertSays(ends(job, 0, "prune", tiers, "--keep", "1", "--older-than", "1h"), "freed 0.0 KiB");
             assertSays(ends(job, 64, "prune", tiers, "--keep", "0"), "--keep 0");
             assertSays(ends(job, 64, "prune", tiers, "--keep", "1", "--older-than", "soon"), "--older-than");
-            assertSays(ends(job, 0, "prune", tiers, "--keep", "1", "--dry-run"), "would remove ckpt-0001 from fast", "would remove ckpt-0001 from slow");
+            assertSays(ends(job, 0, "prune", tiers, "--keep", "1", "--dry-run"), "would remove ckpt-0001 from fast",
+                    "would remove ckpt-0001 from slow");
             assertEquals(List.of("ckpt-0001", "ckpt-0003"), complete(fast));
-            assertSays(ends(job, 0, "prune", tiers, "--keep", "1"), "removed ckpt-0001 from fast", "removed ckpt-0001 from slow");
+            assertSays(ends(job, 0, "prune", tiers, "--keep", "1"), "removed ckpt-0001 from fast",
+                    "removed ckpt-0001 from slow");
             assertEquals(List.of("ckpt-0003"), complete(fast));
             assertEquals(List.of("ckpt-0003"), complete(slow));
             ends(job, 0, "verify", slow.toString());
