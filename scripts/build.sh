@@ -34,7 +34,7 @@ require_build_tools() {
 
 # Maven's own words, without its advice; a repository that cannot be reached is the usual cause.
 explain_failed_build() {
-    grep -E '\[ERROR\]|[Ee]rror:|Error ' "$root/target/build.log" | grep -vE '\[Help 1\]$|^\[ERROR\] *$|re-run Maven|For more information' |
+    grep -E '\[ERROR\]|\[WARNING\] .*[.]java:|[Ee]rror:|Error ' "$root/target/build.log" | grep -vE '\[Help 1\]$|^\[ERROR\] *$|re-run Maven|For more information' |
         cut -c1-400 | head -20 >&2
     if grep -qE 'Unknown host|Could not transfer|offline mode|resolution is not reattempted' "$root/target/build.log"; then
         die 69 "the build needs libraries from Maven Central and could not fetch them: see that the network (or the mirror" \

@@ -78,7 +78,7 @@ fuzz_java() {
 
 # test_fuzz [--minutes N] [--only NAME] [--jobs 1|2]
 test_fuzz() {
-    local minutes=1 only= jobs=2 ran= target name failed=0
+    local minutes=1 only="" jobs=2 ran="" target name failed=0
     while [ $# -gt 0 ]; do
         case ${1-},${2-} in
             --minutes,[1-9]*) minutes=$2 ;;

@@ -37,6 +37,11 @@ install_shared() {
     for file in "$root"/docs/*.md "$root/README.md"; do
         install -D -m 644 "$file" "$prefix/share/doc/udckpt/${file##*/}"
     done
+    for file in "$root"/job/target/pages/man1/*.1; do
+        install -D -m 644 "$file" "$prefix/share/man/man1/${file##*/}"
+    done
+    install -D -m 644 "$root/job/target/pages/bash/udckpt" "$prefix/share/bash-completion/completions/udckpt"
+    install -D -m 644 "$root/job/target/pages/zsh/_udckpt" "$prefix/share/zsh/site-functions/_udckpt"
     install -D -m 755 "$root/share/slurm/job.sh" "$prefix/share/udckpt/slurm/job.sh"
     install -D -m 644 /dev/null "$prefix/share/modulefiles/udckpt/$version"
     sed -e "s:@PREFIX@:$prefix:g" -e "s:@VERSION@:$version:g" "$root/share/modulefile" >"$prefix/share/modulefiles/udckpt/$version"

@@ -16,6 +16,9 @@ ssh_packages="openssh-server openssh-client"
 # For `./udckpt test fuzz`: clang with libFuzzer. (Jazzer comes from Maven Central.)
 fuzz_packages="clang libclang-rt-14-dev"
 
+# For `./udckpt lint`.
+lint_packages="git python3 shellcheck clang-tidy codespell"
+
 missing_packages() {
     local package
     for package in "$@"; do

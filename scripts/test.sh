@@ -33,6 +33,19 @@ test_class() {
     say "passed: $class"
 }
 
+# test_one CLASS[#METHOD] [PROPERTY...]: in the module that has the class
+test_one() {
+    local class=${1%%#*} found
+    found=$(cd "$root" && find . -path "./*/src/test/java/*" -name "$class.java" | sort)
+    case $found in
+        '') die 64 "there is no test class $class; classes are below src/test/java of each module" ;;
+        *$'\n'*) die 64 "several modules have a class $class: $(printf '%s' "$found" | paste -sd ' ')" ;;
+    esac
+    found=${found#./}
+    # Those of job and bench need the jars, and run behind them.
+    test_class "${found%%/*}" verify "$@"
+}
+
 # test_counted WORD COUNT PROPERTY MODULE PHASE CLASS [--seed S] [--count N]: a class that makes COUNT runs of chance
 test_counted() {
     local word=$1 count=$2 property=$3 module=$4 phase=$5 class=$6 seed=()

@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 
 /**
  * The authority of a job's addresses: every queue pair, what the job calls it and where it is now. One per job;

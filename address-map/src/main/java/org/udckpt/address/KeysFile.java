@@ -81,7 +81,7 @@ public final class KeysFile implements AutoCloseable {
         if (used == MOST) {
             return;
         }
-        int slot = (int) (pair >>> 32) * (int) Layout.KEYS_MULTIPLIER >>> 32 - Layout.KEYS_BITS;
+        int slot = (int) (pair >>> 32) * Layout.KEYS_MULTIPLIER >>> 32 - Layout.KEYS_BITS;
         while ((long) SLOT.getAcquire(memory, offset(slot)) != 0) {
             slot = (slot + 1) % SLOTS;
         }

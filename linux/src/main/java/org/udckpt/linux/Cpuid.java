@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /** The processor's own description of itself (Intel SDM vol. 2, CPUID), which neither /proc nor a system call gives in full. */
+@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 public final class Cpuid {
     private static final int PROT_READ_WRITE = 3, PROT_READ_EXEC = 5, MAP_PRIVATE_ANONYMOUS = 0x22, PAGE = 4096;
     /**

@@ -18,6 +18,7 @@ import java.util.Optional;
  * SHA-256 of bytes that come one part after the other: by the system's libcrypto (SHA256_Init(3)), which uses the processor's own
  * instructions also in a JVM that has compiled nothing yet; else the JDK's.
  */
+@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 public abstract sealed class Sha256 {
     public static final int BYTES = 32;
 

@@ -15,6 +15,7 @@ import java.lang.invoke.MethodHandle;
  * Raw system calls of Linux on x86-64, through libc's {@code syscall(2)}. Every method returns the result, or
  * {@code -errno}: nothing is thrown, so that a caller on the stop path decides what an error means.
  */
+@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 public final class Syscall {
     public static final int READ = 0, WRITE = 1, OPEN = 2, CLOSE = 3, STAT = 4, FSTAT = 5, LSEEK = 8, MMAP = 9, MPROTECT = 10, MUNMAP = 11,
             BRK = 12, RT_SIGACTION = 13, RT_SIGPROCMASK = 14, RT_SIGRETURN = 15, IOCTL = 16, PREAD64 = 17, PWRITE64 = 18, SCHED_YIELD = 24,

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
  * A buffer of each thread, of a MiB, for memory on its way from the image. In huge pages where the system gives any, two threads to a
  * page: a device that puts something there is given one place, and not 256 that the kernel pins and lists one by one.
  */
+@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 public final class TransferBuffer {
     public static final int BYTES = 1 << 20;
     private static final long HUGE = 2 << 20;

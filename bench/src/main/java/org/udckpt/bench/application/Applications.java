@@ -20,10 +20,10 @@ import org.udckpt.bench.life.Transport;
 import org.udckpt.bench.workload.Workload;
 import org.udckpt.bench.workload.WorkloadError;
 import org.udckpt.bench.workload.Workloads;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine;
 
 /** {@code bench/applications}: real applications with checkpoints, kills and restarts, against themselves undisturbed. */
 @Command(name = "bench/applications", mixinStandardHelpOptions = true, sortOptions = false,

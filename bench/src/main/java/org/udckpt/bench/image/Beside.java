@@ -13,6 +13,7 @@ import org.udckpt.bench.image.Resident.Taken;
  * reads: what copy-on-write costs it is in both. The work is what it does while one image is written, page after page in random
  * order; a pair is one image and one fork. One process, so that a core is left for the writer.
  */
+@SuppressWarnings("try") // close() waits for a program, and whoever closes may be interrupted
 final class Beside {
     private static final int REPORT_MICROSECONDS = 2000;
     private static final int RANKS_AT_ONCE = 4; // of the other measurements: this one process has the memory of all

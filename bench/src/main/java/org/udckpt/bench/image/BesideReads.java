@@ -15,6 +15,7 @@ import org.udckpt.bench.image.Resident.Taken;
  * What is left of the disk to the job's own reads while its image is written to it: as many as fio gets, of 64 KiB at places of chance and past the page cache, two at a time,
  * beside a write and, before it, alone.
  */
+@SuppressWarnings("try") // close() waits for a program, and whoever closes may be interrupted
 final class BesideReads {
     private static final int RANKS = 4;
     private static final int REPEATS = 3;

@@ -16,6 +16,7 @@ import org.udckpt.bench.image.Resident.Shape;
 import org.udckpt.bench.image.Resident.Taken;
 
 /** {@code bench/image}: the image writer against the device, against gzip, and against a job that nobody writes; as ratios of one run. */
+@SuppressWarnings("try") // close() waits for a program, and whoever closes may be interrupted
 public final class ImageBench {
     private static final int RANKS = 4;
     private static final int REPEATS = 5;

@@ -14,6 +14,7 @@ import org.udckpt.bench.DemoFailure;
 import org.udckpt.bench.Udckpt;
 
 /** A job of processes that have memory and do not poll ({@code resident.c}), and what its checkpoints cost. */
+@SuppressWarnings("try") // close() waits for a program, and whoever closes may be interrupted
 final class Resident implements AutoCloseable {
     private static final Duration START = Duration.ofMinutes(3);
     private static final Duration WRITE = Duration.ofMinutes(5);

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 
 /** A description that is not one; the message names its file, the line if there is one, and what would be right. */
 public final class WorkloadError extends RuntimeException {
+    private static final long serialVersionUID = 1L;
     public WorkloadError(String message) {
         super(message);
     }

@@ -21,6 +21,7 @@ import org.udckpt.image.Range;
  * a function costs a young JVM some 10 ms; so those that can have one shape have it, and the third is linked when
  * pages are compared.
  */
+@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 final class NativeHashes implements Hashes {
     private static final Optional<MemorySegment> XXH3 = find("libxxhash.so.0", "XXH3_64bits");
     private static final Optional<MemorySegment> XXH3_128 = find("libxxhash.so.0", "XXH3_128bits");

@@ -72,7 +72,7 @@ public final class Catalogue {
         }
     }
 
-    private List<Entry> list(StorageIo io) throws IOException {
+    List<Entry> list(StorageIo io) throws IOException {
         List<Entry> entries = new ArrayList<>();
         Manifests manifests = new Manifests(key, io);
         for (Path path : io.list(parent)) {
@@ -226,7 +226,7 @@ public final class Catalogue {
     }
 
     /** False: it is somebody else's, who has put it there, and may do as he likes with it. */
-    private boolean removedUnlessForeign(Entry entry, StorageIo io) throws IOException {
+    boolean removedUnlessForeign(Entry entry, StorageIo io) throws IOException {
         try {
             removeHeld(entry, io);
             return true;
@@ -256,8 +256,17 @@ public final class Catalogue {
         }
     }
 
+    /** The directory of all checkpoints. */
+    Path parent() {
+        return parent;
+    }
+
+    StorageIo storage() {
+        return storage;
+    }
+
     /** The lock is held. */
-    private void removeHeld(Entry entry, StorageIo io) throws IOException {
+    void removeHeld(Entry entry, StorageIo io) throws IOException {
         CheckpointRemoval.remove(entry.directory(), io);
         io.syncDirectory(parent);
     }

@@ -1,6 +1,8 @@
 package org.udckpt.image.catalogue;
 
+import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
@@ -104,8 +106,18 @@ public final class CheckpointCopy {
 
     /** As {@link #run(Progress)}. @param hosts are asked where the parts of its nodes are not here, {@link HostParts} */
     public void run(Progress progress, Hosts hosts) throws IOException {
-        try (StorageIo.Session io = storage.session()) {
+        try (StorageIo.Session io = storage.session(); Closeable _ = hold(io)) {
             new Run(io).run(progress, hosts);
+        }
+    }
+
+    /** Nobody removes what is being copied. */
+    private Closeable hold(StorageIo io) throws IOException {
+        Path manifest = source.resolve(ImageNames.MANIFEST);
+        try {
+            return io.hold(manifest);
+        } catch (NoSuchFileException e) {
+            throw new ImageError.Missing(manifest, "not there: no complete checkpoint");
         }
     }
 

@@ -1,5 +1,6 @@
 package org.udckpt.image.catalogue;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.udckpt.image.ImageNames;
@@ -22,6 +23,15 @@ final class UncommittedView extends ReadOnlyView {
 
     @Override
     public Input open(Path file) throws IOException {
-        return io().open(file.equals(manifest) ? file.resolveSibling(ImageNames.MANIFEST_TEMPORARY) : file);
+        return io().open(now(file));
+    }
+
+    @Override
+    public Closeable hold(Path file) throws IOException {
+        return io().hold(now(file));
+    }
+
+    private Path now(Path file) {
+        return file.equals(manifest) ? file.resolveSibling(ImageNames.MANIFEST_TEMPORARY) : file;
     }
 }

@@ -17,6 +17,7 @@ import java.lang.ref.Reference;
  * AES-256-GCM of OpenSSL's libcrypto (EVP_EncryptInit(3)), in place. The JDK's own is as fast once it is compiled, but
  * in a young JVM it does some 60 MB/s for the first seconds, just when the first image is written. For one thread.
  */
+@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 final class AesGcm {
     private static final int SET_IV_LENGTH = 0x9, GET_TAG = 0x10, SET_TAG = 0x11; // EVP_CTRL_AEAD_*
     private static final String NAME = "libcrypto.so.3";

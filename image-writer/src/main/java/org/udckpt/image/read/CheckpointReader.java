@@ -2,6 +2,7 @@ package org.udckpt.image.read;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -26,6 +27,8 @@ import org.udckpt.image.storage.StorageIo;
 public final class CheckpointReader implements Closeable {
     private final ImageFiles image;
     private final StorageIo.Session storage;
+    /** Nobody removes what is being read. */
+    private final Closeable held;
     private volatile MemoryNames names = MemoryNames.NUMBERS;
     private Map<Long, ImageFiles> bases;
     private final SortedMap<Integer, NodeMemory> memories = new TreeMap<>();
@@ -36,9 +39,10 @@ public final class CheckpointReader implements Closeable {
         void read(long done, long total);
     }
 
-    private CheckpointReader(ImageFiles image, StorageIo.Session storage) {
+    private CheckpointReader(ImageFiles image, StorageIo.Session storage, Closeable held) {
         this.image = image;
         this.storage = storage;
+        this.held = held;
     }
 
     /**
@@ -64,10 +68,19 @@ public final class CheckpointReader implements Closeable {
     private static CheckpointReader open(StorageIo storage, Begin begin) throws IOException {
         StorageIo.Session io = storage.session();
         try {
-            return new CheckpointReader(begin.in(io), io);
+            ImageFiles image = begin.in(io);
+            return new CheckpointReader(image, io, hold(image.directory().resolve(ImageNames.MANIFEST), io));
         } catch (IOException | RuntimeException | Error e) {
             io.close();
             throw e;
+        }
+    }
+
+    private static Closeable hold(Path manifest, StorageIo io) throws IOException {
+        try {
+            return io.hold(manifest);
+        } catch (NoSuchFileException e) {
+            throw new ImageError.Missing(manifest, "just removed");
         }
     }
 
@@ -300,7 +313,7 @@ public final class CheckpointReader implements Closeable {
 
     @Override
     public synchronized void close() throws IOException {
-        try (StorageIo.Session _ = storage) {
+        try (StorageIo.Session _ = storage; Closeable _ = held) {
             for (NodeMemory memory : memories.values()) {
                 memory.close();
             }

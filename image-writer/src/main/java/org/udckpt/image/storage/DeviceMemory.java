@@ -12,6 +12,7 @@ import org.udckpt.linux.Syscall;
  * <p>It is in huge pages where the system gives any: what is transferred with O_DIRECT is then one place in memory for the device, in place
  * of 256 a MiB, which the kernel would pin and list one by one (bench/image, bench/restart: a virtual disk reads twice as fast).
  */
+@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 public final class DeviceMemory {
     private static final int READ_WRITE = 3, PRIVATE_ANONYMOUS = 0x22, MADV_HUGEPAGE = 14;
     private static final long HUGE = 2 << 20;

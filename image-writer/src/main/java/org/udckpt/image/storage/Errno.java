@@ -17,6 +17,7 @@ import org.udckpt.image.ImageError;
  * Gives I/O errors their file, and tells a full file system apart. Java keeps of the errno only strerror's text, in
  * the user's language, so that text is asked of the C library rather than written down in English.
  */
+@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 public final class Errno {
     private static final int ENOSPC = 28;
     private static final int EDQUOT = 122;

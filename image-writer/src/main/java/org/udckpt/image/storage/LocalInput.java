@@ -63,7 +63,7 @@ final class LocalInput implements StorageIo.Input {
 
     @Override
     public void close() throws IOException {
-        try (FileChannel past = direct) {
+        try (FileChannel _ = direct) {
             channel.close();
         }
     }

@@ -11,8 +11,10 @@ import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.udckpt.image.ImageError;
 import org.udckpt.image.ImageNames;
+import org.udckpt.linux.FileHold;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Folder;
 import org.udckpt.linux.LinuxError;
@@ -219,6 +221,20 @@ final class LocalSession implements StorageIo.Session {
     @Override
     public synchronized List<Path> list(Path directory) throws IOException {
         return workIn(directory, (folder, _) -> folder.names().stream().map(directory::resolve).toList());
+    }
+
+    @Override
+    public synchronized Closeable hold(Path file) throws IOException {
+        return work(file, (folder, name) -> closeable(FileHold.share(folder, name)));
+    }
+
+    @Override
+    public synchronized Optional<Closeable> exclude(Path file) throws IOException {
+        return work(file, (folder, name) -> Optional.ofNullable(FileHold.exclude(folder, name)).map(LocalSession::closeable));
+    }
+
+    private static Closeable closeable(FileHold hold) {
+        return hold::close;
     }
 
     @Override

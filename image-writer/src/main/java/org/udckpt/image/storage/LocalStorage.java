@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.udckpt.linux.Trust;
 
 /** Images in a POSIX file system. There is no state here: that is in a {@link LocalSession}. */
@@ -94,6 +95,20 @@ public final class LocalStorage implements StorageIo {
     public List<Path> list(Path directory) throws IOException {
         try (Session session = session()) {
             return session.list(directory);
+        }
+    }
+
+    @Override
+    public Closeable hold(Path file) throws IOException {
+        try (Session session = session()) {
+            return session.hold(file);
+        }
+    }
+
+    @Override
+    public Optional<Closeable> exclude(Path file) throws IOException {
+        try (Session session = session()) {
+            return session.exclude(file);
         }
     }
 

@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /** Files of another storage, some of which are found elsewhere than where they are looked for. Only to read. */
 public abstract class ReadOnlyView implements StorageIo.Session {
@@ -65,6 +66,16 @@ public abstract class ReadOnlyView implements StorageIo.Session {
 
     @Override
     public final void delete(Path path) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Closeable hold(Path file) throws IOException {
+        return io.hold(file);
+    }
+
+    @Override
+    public final Optional<Closeable> exclude(Path file) {
         throw new UnsupportedOperationException();
     }
 

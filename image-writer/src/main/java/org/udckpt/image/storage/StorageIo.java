@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.udckpt.image.ImageError;
 
 /**
@@ -75,6 +76,16 @@ public interface StorageIo {
      * @throws ImageError.Untrusted when others than this user can open it, and so hold it for ever
      */
     Closeable lock(Path file) throws IOException;
+
+    /**
+     * Holds a file, as others may too, until it is closed: meanwhile {@link #exclude} finds it in use.
+     *
+     * @throws java.nio.file.NoSuchFileException also when it is being removed
+     */
+    Closeable hold(Path file) throws IOException;
+
+    /** Holds a file alone, so that it can be removed; empty: somebody holds it. */
+    Optional<Closeable> exclude(Path file) throws IOException;
 
     /** A file that is being written, from its beginning to its end. */
     interface Output extends Closeable {

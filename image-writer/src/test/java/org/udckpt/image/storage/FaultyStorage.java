@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import org.udckpt.image.Range;
@@ -214,6 +215,18 @@ public final class FaultyStorage implements StorageIo.Session {
     public List<Path> list(Path directory) throws IOException {
         enter("list " + directory.getFileName(), false);
         return real.list(directory);
+    }
+
+    @Override
+    public Closeable hold(Path file) throws IOException {
+        enter("hold " + file.getFileName(), false);
+        return real.hold(file);
+    }
+
+    @Override
+    public Optional<Closeable> exclude(Path file) throws IOException {
+        enter("exclude " + file.getFileName(), false);
+        return real.exclude(file);
     }
 
     @Override

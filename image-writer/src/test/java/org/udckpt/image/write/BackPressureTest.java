@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
@@ -120,6 +121,16 @@ class BackPressureTest {
         @Override
         public List<Path> list(Path directory) throws IOException {
             return REAL.list(directory);
+        }
+
+        @Override
+        public Closeable hold(Path file) throws IOException {
+            return REAL.hold(file);
+        }
+
+        @Override
+        public Optional<Closeable> exclude(Path file) throws IOException {
+            return REAL.exclude(file);
         }
 
         @Override

@@ -135,7 +135,7 @@ public final class Job implements AutoCloseable {
     }
 
     private static int tableCapacity(int ranks) {
-        return (int) Math.clamp((long) ranks * QUEUE_PAIRS_PER_RANK, TABLE_ENTRIES_MIN, RankSpan.MOST_NUMBERS);
+        return Math.clamp((long) ranks * QUEUE_PAIRS_PER_RANK, TABLE_ENTRIES_MIN, RankSpan.MOST_NUMBERS);
     }
 
     private PmiServer openPmi(PmiState state) throws IOException {

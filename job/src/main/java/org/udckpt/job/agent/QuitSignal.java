@@ -15,6 +15,7 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
 
 /** SIGQUIT, which the JVM keeps for itself unless native code takes it away (agent_quit.c). */
+@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 final class QuitSignal {
     private QuitSignal() {}
 

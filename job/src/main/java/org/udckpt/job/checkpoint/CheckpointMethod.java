@@ -41,4 +41,7 @@ public interface CheckpointMethod {
 
     /** The job has ended: a checkpoint that can no longer become complete fails soon. */
     void jobEnded();
+
+    /** No checkpoint follows. */
+    void close();
 }

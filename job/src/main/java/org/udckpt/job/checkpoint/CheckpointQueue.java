@@ -21,6 +21,7 @@ import org.udckpt.job.report.WriteProgress;
  * Takes a job's checkpoints, one at a time: cleaning, attempts, listeners and statistics, whatever the {@link CheckpointMethod}.
  * A checkpoint that fails is reported and removed; the job goes on.
  */
+@SuppressWarnings("try") // close() waits for what is under way, and whoever closes may be interrupted
 public final class CheckpointQueue implements Checkpoints, AutoCloseable {
     private static final int ATTEMPTS = 4;
     private static final long FINISH_MINUTES = 30;
@@ -191,5 +192,6 @@ public final class CheckpointQueue implements Checkpoints, AutoCloseable {
         if (closed.compareAndSet(false, true) && !one.tryAcquire(FINISH_MINUTES, TimeUnit.MINUTES)) {
             Messages.error("the last checkpoint was still being written after " + FINISH_MINUTES + " minutes; it is given up", null);
         }
+        method.close();
     }
 }

@@ -353,4 +353,9 @@ public final class CoordinatedCheckpoints implements CheckpointMethod {
     public void jobEnded() {
         abandon("the job has ended");
     }
+
+    @Override
+    public void close() {
+        chain.close();
+    }
 }

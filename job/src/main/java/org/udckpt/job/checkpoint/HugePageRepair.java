@@ -6,10 +6,11 @@ import org.udckpt.image.storage.BackgroundThread;
 import org.udckpt.job.agent.Job;
 import org.udckpt.job.agent.JobProcess;
 import org.udckpt.job.report.Messages;
-import org.udckpt.process.huge.HugePages;
 import org.udckpt.linux.LinuxError;
+import org.udckpt.process.huge.HugePages;
 
 /** Gives the ranks their huge pages back after each checkpoint, once its snapshots are gone (docs/huge-pages.md). */
+@SuppressWarnings("try") // close() waits for what is under way, and whoever closes may be interrupted
 public final class HugePageRepair implements AutoCloseable {
     private static final long PERIOD_MS = 100;
 

@@ -12,6 +12,7 @@ import org.udckpt.image.write.WriterOptions;
 import org.udckpt.job.config.Settings;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.CheckpointHold;
 import org.udckpt.job.store.Damage;
 import org.udckpt.job.store.FormSettings;
 import org.udckpt.job.store.ImageTrust;
@@ -22,13 +23,14 @@ import org.udckpt.job.store.Tiers;
  * The checkpoints of a job as they follow each other: which of them hold everything, and which only what changed since. For one
  * thread at a time.
  */
-final class ImageChain {
+final class ImageChain implements AutoCloseable {
     private final Settings settings;
     private final Path directory;
     private final WriterOptions options;
     private final BeforeNumber beforeNumber;
     private final Damage damage;
     private final FileNumbers files = new FileNumbers();
+    private final CheckpointHold newest = new CheckpointHold();
     private History history;
     private int sinceFull;
 
@@ -95,5 +97,12 @@ final class ImageChain {
     void complete(CheckpointWriter writer) {
         history = writer.history();
         sinceFull++;
+        newest.move(writer.directory());
+    }
+
+    /** No checkpoint follows in this life. */
+    @Override
+    public void close() {
+        newest.close();
     }
 }

@@ -118,6 +118,11 @@ public final class LocalCheckpoints implements CheckpointMethod {
     @Override
     public void jobEnded() { }
 
+    @Override
+    public void close() {
+        chain.close();
+    }
+
     private static void remove(ImageWrite image) {
         try {
             image.close();

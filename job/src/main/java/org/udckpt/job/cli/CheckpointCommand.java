@@ -30,6 +30,7 @@ final class CheckpointCommand implements Callable<Integer> {
     private String job;
 
     @Override
+    @SuppressWarnings("try") // the bar is taken away before the id is printed, and in any case
     public Integer call() {
         Settings settings = common.settings();
         if (then != null && !then.equals("kill")) {

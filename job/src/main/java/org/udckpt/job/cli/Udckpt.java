@@ -15,14 +15,16 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The command {@code udckpt} and what becomes of its errors: one clear line and a documented exit code. */
-@Command(name = "udckpt", mixinStandardHelpOptions = true, version = "udckpt 0.1.0",
+@Command(name = "udckpt", mixinStandardHelpOptions = true, versionProvider = Version.class,
         description = "Checkpoint and restart of unmodified MPI jobs over InfiniBand verbs.",
         footer = {"  demo        The main job from nothing: run, checkpoint, kill, restart on", "                other addresses, compare.",
-            "  test        The whole test suite.", "  install     Put what runs below a prefix, for others.",
+            "  test        The whole test suite, or one test: CLASS or CLASS#METHOD.", "  lint        What no test looks at: compilers' warnings, style, spelling, links.",
+            "  format      White space and the order of imports.", "  install     Put what runs below a prefix, for others.",
             "  bench       Benchmarks; 'udckpt bench' lists them.", "", "docs/exit-codes.md has the exit codes."})
 public final class Udckpt implements Runnable {
     private static final List<Class<?>> VERBS = List.of(RunCommand.class, AgentCommand.class, BatchCommand.class, CheckpointCommand.class, RestartCommand.class,
-            StatusCommand.class, ListCommand.class, InspectCommand.class, DiffCommand.class, VerifyCommand.class, ExportCoreCommand.class, BisectCommand.class,
+            StatusCommand.class, ListCommand.class, InspectCommand.class, DiffCommand.class, VerifyCommand.class, RemoveCommand.class, PruneCommand.class,
+            ExportCoreCommand.class, BisectCommand.class,
             CheckCommand.class, ConfigCommand.class, CommandLine.HelpCommand.class);
 
     @Spec
@@ -35,8 +37,7 @@ public final class Udckpt implements Runnable {
 
     /** Runs a command line; returns the exit code. */
     public static int run(String... arguments) {
-        CommandLine line = new CommandLine(new Udckpt());
-        addVerbs(line, arguments);
+        CommandLine line = line(arguments);
         line.setOut(new PrintWriter(PrintableStream.plain(), true)); // the help, with its bold words
         line.setExpandAtFiles(false); // @file is an argument like any other
         line.setStopAtPositional(true); // what follows the program belongs to the program
@@ -48,6 +49,14 @@ public final class Udckpt implements Runnable {
             return ExitCode.USAGE.value();
         });
         return line.execute(arguments);
+    }
+
+    /** The command with its verbs: with all, or with the one that is asked for. */
+    static CommandLine line(String... arguments) {
+        CommandLine line = new CommandLine(new Udckpt());
+        addVerbs(line, arguments);
+        line.getSubcommands().values().forEach(HelpGroups::install);
+        return line;
     }
 
     /** Only the verb that is asked for, where one is: to build all of them takes picocli longer than most commands run. */

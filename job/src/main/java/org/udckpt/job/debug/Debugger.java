@@ -23,6 +23,7 @@ import org.udckpt.process.model.ProcessState;
 /**
  * gdb, and the processes that it has of a restarted job. In use: {@link #choose}, {@link #hold}, and, when the job has ended, {@link #await}.
  */
+@SuppressWarnings("try") // close() waits for what is under way, and whoever closes may be interrupted
 public final class Debugger implements AutoCloseable {
     private static final long LOOK_MS = 10;
     private static final long END_SECONDS = 10;

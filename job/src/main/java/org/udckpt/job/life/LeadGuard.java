@@ -24,6 +24,7 @@ import org.udckpt.job.report.Messages;
  * The lead's end of udckpt-guard (guard_main.c), which starts the lead of a job on several hosts again when that is lost, if the job is to be restarted on failure.
  * What the next one must know is kept in memory that both share; it is empty while there is nothing to go on from. Thread-safe.
  */
+@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 public final class LeadGuard {
     /** In the lead's environment: the number of the shared memory's descriptor. */
     private static final String GUARDED = "UDCKPT_GUARD";

@@ -29,6 +29,7 @@ import org.udckpt.job.launch.Shepherd;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 import org.udckpt.job.report.Messages;
+import org.udckpt.job.store.CheckpointHold;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.ImageProcesses;
 import org.udckpt.job.store.ImageTables;
@@ -151,6 +152,7 @@ public final class Restart {
         Job job = null;
         try {
             job = makeJob(facts, Surroundings.alone(facts.name()), own);
+            job.owns(CheckpointHold.on(location.entry().directory())); // also when all memory is in: it may fail before it has one of its own
             Contents all = join(contents);
             phases.reached("tables");
             ImageProcesses processes = processes(all);

@@ -39,6 +39,7 @@ import org.udckpt.job.report.Messages;
 import org.udckpt.job.runtime.JobFile;
 import org.udckpt.job.runtime.ProcessTimes;
 import org.udckpt.job.runtime.RuntimeDirectory;
+import org.udckpt.job.store.CheckpointHold;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.JobState;
 import org.udckpt.job.store.Keys;
@@ -60,6 +61,8 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
     private final Set<String> lostHosts;
     private final RuntimeDirectory runtime;
     private final UnitCopies copies;
+    /** The checkpoint that it was restarted from, if it was. */
+    private final CheckpointHold from = new CheckpointHold();
     private final AskedEnd askedEnd = new AskedEnd();
     private final UserSignals userSignals = new UserSignals(askedEnd, this::toRanks, this::endByForce);
     private Optional<Drain> drain = Optional.empty();
@@ -121,7 +124,9 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
             SeveralImage image = SeveralImage.read(location, reader);
             NodeJob job = image.next(nodes.fanOut(), name, place, moved);
             Path images = Lives.directory(settings, location);
-            return start(new SeveralNodes(settings, installation, nodes.starter(), job, images, image.state().row().pmiName(), lostHosts));
+            SeveralNodes life = new SeveralNodes(settings, installation, nodes.starter(), job, images, image.state().row().pmiName(), lostHosts);
+            life.from.move(location.entry().directory());
+            return start(life);
         } catch (IOException e) {
             throw Failure.of("restart from " + location.entry().directory(), e);
         }
@@ -273,6 +278,7 @@ public final class SeveralNodes implements Life, CommandServer.Handler {
                 }
                 copies.close("the job was not started");
             } finally {
+                from.close();
                 closeDrainAndMetrics();
                 runtime.delete();
             }

@@ -26,6 +26,7 @@ import org.udckpt.linux.NewFile;
 import org.udckpt.linux.Trust;
 
 /** A file that always has a job's metrics: written anew every few seconds, beside, and then put in place, so that readers see all or nothing. */
+@SuppressWarnings("try") // close() waits for what is under way, and whoever closes may be interrupted
 public final class MetricsFile implements AutoCloseable {
     private static final long PERIOD_SECONDS = 5;
     private static final Duration PATIENCE = Duration.ofSeconds(10);

@@ -6,6 +6,7 @@ import org.udckpt.job.config.Option;
 import org.udckpt.job.config.Settings;
 
 /** Where a job's metrics go: nowhere, to a file, to whoever asks. Closed after all that they tell of. */
+@SuppressWarnings("try") // close() waits for what is under way, and whoever closes may be interrupted
 public final class MetricsOutputs implements AutoCloseable {
     private final Settings settings;
     private Optional<MetricsFile> file = Optional.empty();

@@ -1,7 +1,7 @@
 package org.udckpt.job.nodes;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -27,7 +27,7 @@ public record SpecificationText(NodeSpecification specification, JobCredential c
     private static final String WORD = "udckpt-agent";
     private static final int LONGEST_LINE = 64, MOST_BYTES = 64 << 20;
     /** All that is not ASCII is escaped, as the bytes must be that are no UTF-8 ({@code RawText}). */
-    private static final ObjectMapper JSON = JsonMapper.builder().configure(JsonGenerator.Feature.ESCAPE_NON_ASCII, true)
+    private static final ObjectMapper JSON = JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII)
             .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES, DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES, DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
 

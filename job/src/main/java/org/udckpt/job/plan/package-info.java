@@ -1,2 +1,5 @@
-/** What a restart would do, and what stands in its way, found out of an image without starting anything (docs/restart-plan.md). */
+/**
+ * What a restart would do, and what stands in its way, found out of an image without starting anything
+ * (docs/restart-plan.md).
+ */
 package org.udckpt.job.plan;

@@ -22,6 +22,7 @@ import org.udckpt.job.store.Tiers;
  * one has overtaken are skipped. A slow tier that fails is reported, and tried again at the next checkpoint; the job and the fast
  * copy know nothing of it.
  */
+@SuppressWarnings("try") // close() waits for what is under way, and whoever closes may be interrupted
 public final class Drain implements AutoCloseable {
     private static final Duration BRIEFLY = Duration.ofMillis(500);
     private static final Duration NUMBER_GRACE = Duration.ofSeconds(2);

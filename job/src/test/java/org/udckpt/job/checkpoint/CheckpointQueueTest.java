@@ -97,6 +97,9 @@ class CheckpointQueueTest {
         public void jobEnded() {
             events.add("job ended");
         }
+
+        @Override
+        public void close() { }
     }
 
     private final class Attempt implements CheckpointAttempt {

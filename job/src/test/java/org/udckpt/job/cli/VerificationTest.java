@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.image.catalogue.CheckpointCopy;
 import org.udckpt.image.catalogue.VerifiedMark;
-import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.key.ImageKey;
+import org.udckpt.image.storage.LocalStorage;
 import org.udckpt.image.storage.RateLimit;
 import org.udckpt.job.store.ImageLocation;
 

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Map;
-import org.udckpt.job.launch.Launch;
 import org.junit.jupiter.api.Test;
+import org.udckpt.job.launch.Launch;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 

@@ -12,8 +12,8 @@ import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.image.read.CheckpointReader;
-import org.udckpt.job.store.StateTables;
 import org.udckpt.job.store.Keys;
+import org.udckpt.job.store.StateTables;
 import org.udckpt.job.store.StopTimesRow;
 
 /** What is to be seen of a write while it goes on, and of all stops afterwards. */

@@ -2,11 +2,11 @@ package org.udckpt.process.capture;
 
 import java.time.Duration;
 import java.util.Collection;
-import org.udckpt.process.files.FilesRefused;
-import org.udckpt.process.files.Patience;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
+import org.udckpt.process.files.FilesRefused;
+import org.udckpt.process.files.Patience;
 
 /**
  * Asks, while the job still runs, for each file that it has open, since the stop asks again: a server that is gone would keep the job standing for as

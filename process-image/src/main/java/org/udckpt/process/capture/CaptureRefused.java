@@ -5,6 +5,7 @@ package org.udckpt.process.capture;
  * The message names the rank, the process and, where there is one, the descriptor, and says what to do.
  */
 public final class CaptureRefused extends RuntimeException {
+    private static final long serialVersionUID = 1L;
     private final int rank;
     private final int pid;
     private final int descriptor;

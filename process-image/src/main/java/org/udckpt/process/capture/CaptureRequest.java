@@ -1,9 +1,9 @@
 package org.udckpt.process.capture;
 
 import java.util.List;
+import org.udckpt.linux.Files;
 import org.udckpt.process.files.FileLeases;
 import org.udckpt.process.files.FileRequest;
-import org.udckpt.linux.Files;
 
 /**
  * What to capture together. Pids are as the agent numbers them.

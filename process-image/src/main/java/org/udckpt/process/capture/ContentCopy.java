@@ -9,6 +9,7 @@ import org.udckpt.linux.Syscall;
 import org.udckpt.process.model.MemorySource;
 
 /** Contents that were copied during the stop, because a fork does not freeze them: shared memory, files. */
+@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 final class ContentCopy implements MemorySource, AutoCloseable {
     private static final int SEEK_DATA = 3, SEEK_HOLE = 4, PAGE = 4096;
     private static final int READ_WRITE = 3, PRIVATE_ANONYMOUS = 0x22;

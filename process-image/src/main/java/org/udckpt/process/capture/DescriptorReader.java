@@ -1,14 +1,14 @@
 package org.udckpt.process.capture;
 
-import java.util.Arrays;
-import java.util.List;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.Proc;
-import org.udckpt.linux.User;
 import org.udckpt.linux.Syscall;
+import org.udckpt.linux.User;
 import org.udckpt.process.files.FileObservers;
 import org.udckpt.process.files.QuietFiles;
 import org.udckpt.process.model.Attribute;

@@ -54,7 +54,7 @@ final class FutureLocks {
      * kernel looks at first, the limit of locked memory: a mapping that is larger fails with EAGAIN if it would be locked.
      */
     private static int withoutRoom(TracedProcess process, Injector injector) {
-        try (RaisedLimit space = new RaisedLimit(process.pid, RLIMIT_AS); RaisedLimit data = new RaisedLimit(process.pid, RLIMIT_DATA)) {
+        try (RaisedLimit _ = new RaisedLimit(process.pid, RLIMIT_AS); RaisedLimit _ = new RaisedLimit(process.pid, RLIMIT_DATA)) {
             long page = injector.call(Syscall.MMAP, 0, PAGE, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
             if (page != -LinuxError.ENOMEM) {
                 return flags(process, injector, page);

@@ -2,14 +2,14 @@ package org.udckpt.process.capture;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.udckpt.linux.LinuxError;
+import org.udckpt.linux.Proc;
+import org.udckpt.linux.Syscall;
 import org.udckpt.process.files.FileObservers;
 import org.udckpt.process.files.FileRequest;
 import org.udckpt.process.files.FilesRefused;
 import org.udckpt.process.files.Prefixes;
 import org.udckpt.process.files.QuietFiles;
-import org.udckpt.linux.LinuxError;
-import org.udckpt.linux.Proc;
-import org.udckpt.linux.Syscall;
 
 /** Looks, before a job is stopped, for large files that it is about to make larger: what they hold is summed up while it still runs. */
 final class GrowingFiles {

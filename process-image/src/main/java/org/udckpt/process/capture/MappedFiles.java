@@ -8,8 +8,8 @@ import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.process.model.JobFile;
 import org.udckpt.process.model.KernelObject;
-import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.KernelObject.MappedFile;
+import org.udckpt.process.model.MemoryKind;
 import org.udckpt.process.model.Region;
 
 /** The programs and libraries that the job maps: an image holds the pages that it changed, and expects the rest on disk. */

@@ -3,9 +3,9 @@ package org.udckpt.process.capture;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
-import java.util.concurrent.Callable;
 import org.udckpt.linux.Syscall;
 import org.udckpt.process.trace.TracerThread;
 

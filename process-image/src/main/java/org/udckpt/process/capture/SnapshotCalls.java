@@ -30,7 +30,7 @@ final class SnapshotCalls {
     SnapshotCalls(TracedProcess process) {
         snapshot = process.snapshot;
         injector = new Injector(snapshot.pid(), process.parasite.instruction(), process.main().registers.copy().set(Registers.RSP, process.main().frame));
-        try (RaisedLimit space = new RaisedLimit(snapshot.pid(), RLIMIT_AS); RaisedLimit data = new RaisedLimit(snapshot.pid(), RLIMIT_DATA)) {
+        try (RaisedLimit _ = new RaisedLimit(snapshot.pid(), RLIMIT_AS); RaisedLimit _ = new RaisedLimit(snapshot.pid(), RLIMIT_DATA)) {
             long mapped = injector.call(Syscall.MMAP, 0, ENTRIES + ROOM + PAGE, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
             if (mapped == -LinuxError.ENOMEM) {
                 code = 0;

@@ -26,6 +26,7 @@ import org.udckpt.process.trace.Registers;
  * Brings a snapshot, which stands still and has no descriptors, to carry out the orders of one or more {@link SnapshotWriter}s: it
  * is given files and pages for orders over a socket of its own, and a thread, a buffer and a stack for each. On the tracer thread.
  */
+@SuppressWarnings("restricted") // native code and memory are reached by java.lang.foreign alone: --enable-native-access
 final class SnapshotWriterStart {
     /** Limits of setrlimit(2): of a process's time, of the files that it writes, of its core. */
     private static final int RLIMIT_CPU = 0, RLIMIT_FSIZE = 1, RLIMIT_CORE = 4;

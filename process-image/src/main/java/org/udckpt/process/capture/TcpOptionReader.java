@@ -1,6 +1,7 @@
 package org.udckpt.process.capture;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.lang.foreign.MemorySegment;
 import org.udckpt.linux.Files;
 import org.udckpt.linux.LinuxError;

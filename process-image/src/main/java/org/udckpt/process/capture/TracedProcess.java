@@ -86,7 +86,6 @@ final class TracedProcess {
         return threads.getFirst();
     }
 
-    /** A rank's first process. */
     /** Whether other file systems may be mounted for it than for this process: after a restart (mount_namespaces(7)). */
     boolean hasMountsOfItsOwn() {
         if (mounts == null) {
@@ -95,6 +94,7 @@ final class TracedProcess {
         return mounts;
     }
 
+    /** A rank's first process. */
     boolean root() {
         return parent == null && !orphan;
     }

@@ -46,6 +46,11 @@ public final class OpenFiles {
         return null;
     }
 
+    /** The number of a process, not this one, that has this file open or mapped shared; 0: there is none that this user sees. */
+    public int user(String name, Files.Stat file) {
+        return uses(name).stream().filter(use -> use.pid != OWN && use.isOf(file)).mapToInt(Use::pid).findFirst().orElse(0);
+    }
+
     /**
      * Who has this file open for writing, or mapped shared and writable; null: nobody but this process. Processes in other network namespaces count as those
      * of other hosts, of which nothing is known either.

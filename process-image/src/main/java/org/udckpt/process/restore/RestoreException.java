@@ -2,6 +2,7 @@ package org.udckpt.process.restore;
 
 /** A job that cannot be restored. The message names rank, process and object; nothing of the job runs when it is thrown. */
 public final class RestoreException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
     /** What kind of help the user needs. */
     public enum Reason {
         /** This kernel, machine or program version cannot do it. */

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.udckpt.process.files.FileCut;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 import org.udckpt.linux.Syscall;
+import org.udckpt.process.files.FileCut;
 import org.udckpt.process.trace.TracerThread;
 
 /** Who stops a job with SIGSTOP while it is forked finds it stopped afterwards. */

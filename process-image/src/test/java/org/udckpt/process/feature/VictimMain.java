@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.udckpt.linux.LinuxError;
 import org.udckpt.process.capture.CaptureFailed;
 import org.udckpt.process.files.FilesChanged;
-import org.udckpt.linux.LinuxError;
 import org.udckpt.process.names.NameRefused;
 import org.udckpt.process.restore.RestoreException;
 

@@ -3,6 +3,7 @@ package org.udckpt.ud.disni;
 import java.io.IOException;
 
 /** The verbs that DiSNI's dispatcher lacks (native/src/main/c/disni_ud.c). Ids are addresses of verbs objects. */
+@SuppressWarnings("restricted") // DiSNI's library is loaded by its name, as DiSNI itself does
 final class UdNative {
     static {
         System.loadLibrary("disni");

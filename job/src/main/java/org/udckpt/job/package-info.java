@@ -1,0 +1,2 @@
+/** Entry of the {@code udckpt} command. */
+package org.udckpt.job;

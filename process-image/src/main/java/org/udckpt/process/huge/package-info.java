@@ -1,0 +1,2 @@
+/** Huge pages of captured and restored processes. */
+package org.udckpt.process.huge;

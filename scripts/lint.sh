@@ -1,0 +1,90 @@
+# `udckpt lint`: what no test looks at, before them in CI; each check prints what is wrong, and the way out.
+# `udckpt format` mends what can be mended by itself.
+lint_files=$root/scripts/lint # lists and the checks in Python
+
+# The checks of clang-tidy: mistakes, and no matters of taste. Without those that take arrays of pointers, and memcmp
+# without "== 0", for mistakes.
+tidy_checks="-*,bugprone-*,misc-redundant-expression,misc-misplaced-const$(printf ',-bugprone-%s' \
+    easily-swappable-parameters narrowing-conversions reserved-identifier implicit-widening-of-multiplication-result \
+    assignment-in-if-condition branch-clone suspicious-string-compare sizeof-expression macro-parentheses \
+    not-null-terminated-result suspicious-memory-comparison)"
+
+# Files under version control by pattern, those of images for tests excepted.
+lint_list() { (cd "$root" && git ls-files -z -- "$@"); }
+
+# All scripts: those that say so in their first line, and those that others source.
+lint_scripts() {
+    (cd "$root" && git ls-files -- udckpt .ci bench scripts share | while IFS= read -r file; do
+        case $file in
+            *.sh) printf '%s\0' "$file" ;;
+            *)
+                if head -c 64 -- "$file" 2>/dev/null | head -1 | grep -qaE '^#!.*/(env )?(ba)?sh'; then
+                    printf '%s\0' "$file"
+                fi
+                ;;
+        esac
+    done)
+}
+
+# javac -Xlint:all -Werror and gcc -Wall -Wextra -Werror are in the build itself (pom.xml, native/CMakeLists.txt).
+lint_compilers() {
+    unset UDCKPT_NO_BUILD
+    build
+}
+
+lint_c() {
+    local database=$root/target/lint
+    if [ ! -f "$native/compile_commands.json" ]; then
+        echo "$native/compile_commands.json is not there: build again with $root/udckpt check"
+        return 1
+    fi
+    mkdir -p "$database"
+    # Flags of gcc that clang does not know.
+    sed 's/ -fno-peephole2//g' "$native/compile_commands.json" >"$database/compile_commands.json"
+    lint_list '*/src/main/c/*.c' | (cd "$root" && xargs -0 -P "$(nproc)" -n 8 clang-tidy -p "$database" --quiet \
+        --warnings-as-errors='*' --extra-arg=-Wno-unknown-warning-option \
+        --extra-arg=-Wno-ignored-optimization-argument --checks="$tidy_checks" 2>/dev/null)
+}
+
+lint_shell() {
+    local except
+    except=$(paste -sd , <"$lint_files/shellcheck.txt")
+    lint_scripts | (cd "$root" && xargs -0 shellcheck -x -s bash -S warning -e "$except")
+}
+
+lint_spelling() {
+    lint_list '*.md' '*.java' '*.c' '*.h' '*.sh' udckpt ':!*/src/test/fuzz/*' |
+        (cd "$root" && xargs -0 codespell -q 3 --ignore-regex '\b[A-Za-z]*[a-z][A-Z][A-Za-z]*\b' \
+            --ignore-words="$lint_files/codespell.txt")
+}
+
+lint_text() { (cd "$root" && python3 "$lint_files/text.py" check); }
+lint_pages() { (cd "$root" && python3 "$lint_files/pages.py"); }
+
+# lint [CHECK...]: all of them, or those that are named
+lint() {
+    local check begun failed='' checks=(compilers text pages spelling shell c)
+    [ $# = 0 ] || checks=("$@")
+    git -C "$root" rev-parse --git-dir >/dev/null 2>&1 ||
+        die 69 "'$0 lint' looks at the files that git knows, and $root is no clone"
+    for check in "${checks[@]}"; do
+        case " compilers text pages spelling shell c " in
+            *" $check "*) ;;
+            *) die 64 "'$check' is no check; there are: compilers text pages spelling shell c" ;;
+        esac
+        begun=$SECONDS
+        if "lint_$check"; then
+            say "lint: $check is good ($((SECONDS - begun)) s)"
+        else
+            say "lint: $check is not: see above"
+            failed="$failed $check"
+        fi
+    done
+    [ -z "$failed" ] || die 1 "lint:$failed"
+}
+
+# White space at line ends, final newlines, the order of imports.
+format() {
+    [ $# = 0 ] || die 64 "usage: $0 format"
+    (cd "$root" && python3 "$lint_files/text.py" format)
+}

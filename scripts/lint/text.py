@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""White space, final newlines, import order, line lengths and package comments of the files that git knows.
+
+usage: text.py check | format | long-lines
+
+check prints what is wrong and exits with 1; format mends what can be mended without a decision; long-lines prints
+the names of the files with longer lines than there should be, which is what long-lines.txt has: that list only shrinks.
+"""
+import os
+import re
+import subprocess
+import sys
+
+LONGEST = 120
+LIST = os.path.join(os.path.dirname(__file__), "long-lines.txt")
+SOURCES = ("*.java", "*.c", "*.h", "*.S", "*.sh", "*.py", "*.cmake", "*.md", "*.xml", "CMakeLists.txt", "udckpt")
+# Results are what programs have printed.
+EXCEPT = (":!results", ":!*/src/test/fuzz", ":!*/src/test/resources")
+MEASURED = (".java", ".c", ".h", ".sh", ".md", ".py")
+IMPORT = re.compile(r"^import (static )?([\w.*]+);$")
+
+
+def files():
+    command = ["git", "ls-files", "-z", "--", *SOURCES, *EXCEPT]
+    listed = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    return [name for name in listed.decode().split("\0") if name and os.path.isfile(name)]
+
+
+def formatted(name, text):
+    """The same text as it should be."""
+    if not name.endswith(".md"):  # two spaces at a line's end break it in Markdown
+        text = re.sub(r"[ \t]+$", "", text, flags=re.M)
+    text = text.rstrip("\n") + "\n" if text.strip() else text
+    return imports(text) if name.endswith(".java") else text
+
+
+def imports(text):
+    """Static imports first, then the others, each in the order of their characters, with a line between."""
+    lines = text.split("\n")
+    at = [i for i, line in enumerate(lines) if IMPORT.match(line)]
+    if not at:
+        return text
+    block = lines[at[0]:at[-1] + 1]
+    if any(line and not IMPORT.match(line) for line in block):
+        return text  # a comment stands between them
+    named = sorted({line for line in block if line}, key=lambda line: line.rstrip(";"))
+    static = [line for line in named if line.startswith("import static ")]
+    others = [line for line in named if line not in static]
+    lines[at[0]:at[-1] + 1] = static + ([""] if static and others else []) + others
+    return "\n".join(lines)
+
+
+def is_long(name, text):
+    """Whether a line is too long; one that is a single word (a link, say) and a row of a table cannot be broken."""
+    page = name.endswith(".md")
+    return name.endswith(MEASURED) and any(
+        len(line) > LONGEST and " " in line.strip() and not (page and (line.startswith("|") or "](http" in line))
+        for line in text.split("\n"))
+
+
+def package_of(name):
+    return os.path.dirname(name) if "/src/main/java/" in name else None
+
+
+def check():
+    wrong = []
+    allowed = set(open(LIST, encoding="utf-8").read().split())
+    names = files()
+    long = set()
+    for name in names:
+        text = open(name, encoding="utf-8").read()
+        if formatted(name, text) != text:
+            wrong.append(f"{name}: white space at line ends, final newline or import order: run './udckpt format'")
+        if is_long(name, text):
+            long.add(os.path.basename(name))
+            if os.path.basename(name) not in allowed:
+                number = next(i for i, line in enumerate(text.split("\n"), 1) if is_long(name, line))
+                wrong.append(f"{name}:{number}: more than {LONGEST} characters: break the line")
+    for gone in sorted(allowed - long):
+        wrong.append(f"{LIST}: {gone} has no longer line any more, or is not there: take it from the list")
+    known = set(names)
+    for package in sorted({package_of(name) for name in names if name.endswith(".java") and package_of(name)}):
+        if f"{package}/package-info.java" not in known:
+            wrong.append(f"{package}: no package-info.java: say in a sentence what the package is for")
+    print("\n".join(wrong), end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+def main():
+    if sys.argv[1:] == ["check"]:
+        return check()
+    if sys.argv[1:] == ["long-lines"]:
+        long = {os.path.basename(name) for name in files() if is_long(name, open(name, encoding="utf-8").read())}
+        print("\n".join(sorted(long)))
+        return 0
+    if sys.argv[1:] != ["format"]:
+        sys.exit(__doc__)
+    for name in files():
+        text = open(name, encoding="utf-8").read()
+        better = formatted(name, text)
+        if better != text:
+            print(name)
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(better)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
