@@ -18,6 +18,7 @@
 #define SOFT_MAX_WR 16384
 #define SOFT_MAX_CQE (1 << 22)
 #define SOFT_MAX_INLINE 1024
+#define SOFT_LOOK_MOST 256 /* completions of sends between two looks for datagrams */
 #define SOFT_IDLE_POLLS 16 /* empty polls between two offers of the processor */
 
 /* One aligned word that another thread may set meanwhile, on a hot path: the same load on x86 either way, but gcc does not
@@ -116,6 +117,7 @@ struct soft_cq {
     struct soft_lock ring_lock;
     struct ibv_wc *ring; /* completions that were made outside poll_cq */
     uint32_t mask, head, tail;
+    uint32_t look_at, look_distance; /* a push at this tail sees whether there is room, and for datagrams: soft_cq.c */
     atomic_bool failed;
     struct soft_lock receive_lock; /* receivers, and the right to receive for them */
     struct soft_qp **receivers;    /* QPs whose receive CQ this is */
