@@ -30,13 +30,16 @@ struct soft_rc_wqe {
     bool started; /* a read or atomic that counts in rc->reading */
 };
 
+enum soft_rc_service { SOFT_RC, SOFT_UC, SOFT_XRC_INITIATOR, SOFT_XRC_TARGET };
+
 struct soft_rc {
     struct soft_lock lock;
     struct soft_qp *qp;
 
-    bool unreliable;
+    enum soft_rc_service service;
 
-    /* The send queue; empty slots are behind `tail`, `cursor` is the next to be sent. An unreliable one has none: its size is 0. */
+    /* The send queue; empty slots are behind `tail`, `cursor` is the next to be sent. Its size is 0 of an unreliable one, which has none, and of
+     * an XRC initiator, whose requests come by soft_xrc.c. */
     uint32_t size, mask, head, tail, cursor, max_sge, max_inline;
     struct soft_rc_wqe *wqe;
     struct ibv_sge *sge;
@@ -84,6 +87,13 @@ struct soft_rc {
     uint64_t look_again_at; /* ns */
     uint64_t grace;         /* ns */
     struct soft_rc *left_next;
+
+    /* Where a message goes: what is the queue pair's own, and for an XRC target, while it takes a packet, the shared queue's (soft_xrc.c). */
+    struct soft_rq *rq;
+    struct soft_srq *srq;
+    struct soft_cq *recv_cq;
+    struct ibv_pd *pd;
+    uint32_t srq_number; /* the shared queue that `receive` is of */
 };
 
 static inline struct soft_rc_wqe *soft_rc_at(const struct soft_rc *rc, uint32_t index)
@@ -149,6 +159,7 @@ void soft_rc_event(struct soft_rc *rc, enum ibv_event_type type);
 /* soft_rc_post.c */
 int soft_rc_post_send(struct soft_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int soft_rc_refuse_opcode(enum ibv_wr_opcode opcode); /* by name; returns the errno */
+void soft_rc_append(struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t length); /* one that is right, and for which there is room */
 
 /* soft_rc_packet.c */
 uint64_t soft_rc_now(void); /* ns */
@@ -169,6 +180,8 @@ void soft_rc_tick(struct soft_rc *rc, uint64_t now);
 
 /* soft_rc_responder.c; with rc->lock held. */
 void soft_rc_requested(struct soft_rc *rc, const struct soft_rc_wire *header, const char *payload, uint32_t length);
+/* One that names no receiver that there is: its turn comes as that of others, and it ends the connection. */
+void soft_rc_requested_of_nobody(struct soft_rc *rc, const struct soft_rc_wire *header);
 void soft_rc_acknowledge(struct soft_rc *rc); /* what the last packets made due */
 bool soft_rc_draw_receive(struct soft_rc *rc); /* the next posted one becomes rc->receive, if there is none; false when none is posted */
 void soft_rc_complete_receive(struct soft_rc *rc, const struct soft_rc_wire *header, enum ibv_wc_status status, enum ibv_wc_opcode opcode, uint32_t length);
@@ -202,6 +215,7 @@ void soft_rc_engine_leave(struct soft_context *context); /* with all its QPs */
 int soft_rc_engine_fds(int fds[2]);                      /* 0 or 2 */
 void soft_rc_engine_forget(void);                        /* after a restart: its descriptors are gone */
 void soft_rc_engine_park(int parked);                    /* returns when it does nothing any more */
+void soft_rc_engine_pass(void);                          /* returns when it is done with what it was at */
 
 /* soft_rc_hold.c: before a checkpoint (verbs_device.h). */
 void soft_rc_hold(struct ibv_context *context, int on);

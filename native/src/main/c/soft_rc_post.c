@@ -2,6 +2,7 @@
 #include "soft_cq.h"
 #include "soft_rc.h"
 #include "soft_window.h"
+#include "soft_xrc.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static void copy_data(struct soft_rc *rc, const struct ibv_send_wr *wr, const st
     }
 }
 
-static void append(struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t length)
+static inline __attribute__((always_inline)) void append(struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t length)
 {
     struct soft_rc_wqe *wqe = soft_rc_at(rc, rc->tail);
     bool atomic = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
@@ -88,6 +89,11 @@ static void append(struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t le
     wqe->first = rc->assigned;
     rc->assigned = wqe->end = wqe->first + packets;
     rc->tail++;
+}
+
+void soft_rc_append(struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t length)
+{
+    append(rc, wr, length);
 }
 
 /* What is done here takes no packet's number. Returns 0 or an errno. */
@@ -118,8 +124,10 @@ static int append_local(struct soft_rc *rc, const struct ibv_send_wr *wr)
  * Returns 0 or an errno. */
 __attribute__((cold, noinline)) static int append_other(struct soft_rc *rc, struct ibv_send_wr **wr, int status)
 {
-    if (rc->unreliable)
+    if (rc->service == SOFT_UC)
         return soft_uc_post_send(rc, wr);
+    if (rc->service == SOFT_XRC_INITIATOR)
+        return status == ENOMEM ? soft_xrc_append(rc, *wr) : status == LOCAL ? EINVAL : status;
     return status == LOCAL ? append_local(rc, *wr) : status;
 }
 

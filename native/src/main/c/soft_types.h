@@ -1,7 +1,7 @@
 /* The objects of the soft fabric. Each starts with libibverbs' own structure, so that a pointer to
  * one is a pointer to the other.
  *
- * Locks, in the order in which they may be taken: cq->receive_lock, rq->lock, cq->ring_lock,
+ * Locks, in the order in which they may be taken: cq->receive_lock, context->xrc_lock, rq->lock, cq->ring_lock,
  * channel->lock; context->lock is taken before rq->lock and never with a receive lock held. */
 #pragma once
 #define _GNU_SOURCE
@@ -74,6 +74,9 @@ struct soft_context {
     struct soft_mr_slot **mr_chunks;
     uint32_t mr_next, mr_free;
     atomic_uint windows; /* memory windows that there are */
+    struct soft_lock xrc_lock; /* taken after a connection's lock, and before a receive queue's */
+    struct soft_srq *xrc_queues; /* soft_xrc.c */
+    uint32_t last_queue_number;
     struct soft_lock connections_lock;
     struct soft_rc *connections; /* a ring; soft_rc_order.c */
     unsigned connection_count;
@@ -165,6 +168,11 @@ struct soft_srq {
     uint32_t limit; /* armed low-water mark, 0 = not armed */
     struct soft_qp *members;
     unsigned events_delivered;
+    /* Of an XRC one: soft_xrc.c. */
+    struct ibv_pd *domain; /* NULL of another one */
+    struct soft_cq *cq;
+    uint32_t number;
+    struct soft_srq *next;
 };
 
 struct soft_faults;

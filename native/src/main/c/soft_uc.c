@@ -198,7 +198,7 @@ static bool take_write(struct soft_rc *rc, const struct soft_rc_wire *header, co
     uint32_t total = ntohl(header->length), wanted = header->flags & SOFT_RC_FIRST ? total : length;
     if (!(rc->qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) || length > total)
         return false;
-    char *memory = total ? soft_remote_memory(rc->qp, ntohl(header->rkey), be64toh(header->address), wanted,
+    char *memory = total ? soft_remote_memory(rc->qp, rc->pd, ntohl(header->rkey), be64toh(header->address), wanted,
                                               IBV_ACCESS_REMOTE_WRITE)
                          : NULL;
     if (total && !memory)
