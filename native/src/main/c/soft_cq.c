@@ -136,24 +136,33 @@ static inline void put(struct soft_cq *cq, const struct ibv_wc *wc)
     __atomic_store_n(&cq->tail, cq->tail + 1, __ATOMIC_RELEASE);
 }
 
-/* At look_at: the ring may be full, or it is time for a sender to look for datagrams. False: it is full. */
+/* With ring_lock held: where the next look is due, if there is room up to there. */
+static void look_again(struct soft_cq *cq)
+{
+    uint32_t room = (uint32_t) cq->base.cqe - (cq->tail - cq->head);
+    cq->look_at = cq->tail + (room < cq->look_distance ? room : cq->look_distance);
+}
+
+/* At look_at: the ring may be full, or it is time for a sender to look for datagrams, behind its own completion, as what it
+ * has sent to itself comes. False: it is full. */
 __attribute__((cold, noinline)) static bool put_looking(struct soft_cq *cq, const struct ibv_wc *wc, bool sent)
 {
-    bool some = sent && take_some_in(cq);
     soft_lock(&cq->ring_lock);
-    uint32_t room = (uint32_t) cq->base.cqe - (cq->tail - cq->head);
-    bool taken = room > 0;
-    if (taken) {
+    bool first = !cq->look_distance, taken = cq->tail - cq->head < (uint32_t) cq->base.cqe;
+    if (taken)
         put(cq, wc);
-        room--;
-    }
-    if (some || !cq->look_distance)
+    if (first)
         cq->look_distance = SOFT_BATCH;
-    else if (sent && cq->look_distance < SOFT_LOOK_MOST)
-        cq->look_distance *= 2;
-    cq->look_at = cq->tail + (room < cq->look_distance ? room : cq->look_distance);
+    look_again(cq);
     soft_unlock(&cq->ring_lock);
-    return taken;
+    if (first || !sent || !taken)
+        return taken;
+    bool some = take_some_in(cq);
+    soft_lock(&cq->ring_lock);
+    cq->look_distance = some ? SOFT_BATCH : cq->look_distance < SOFT_LOOK_MOST ? 2 * cq->look_distance : SOFT_LOOK_MOST;
+    look_again(cq);
+    soft_unlock(&cq->ring_lock);
+    return true;
 }
 
 static inline __attribute__((always_inline)) void push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited, bool sent)

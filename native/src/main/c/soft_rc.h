@@ -225,6 +225,7 @@ int soft_rc_is_settled(struct ibv_qp *qp, unsigned *queued);
 struct soft_rc_memory {
     uint64_t unfinished; /* the first packet of the oldest request that has not completed */
     uint64_t expected;
+    bool established; /* the program was told so */
     struct soft_rc_answers atomics;
 };
 void soft_rc_save(const struct ibv_qp *qp, void *memory);

@@ -63,6 +63,7 @@ struct v_context {
     struct v_async *events, **events_last; /* of before a checkpoint; guarded by virtual_mutex */
     struct v_link link, pds, mrs, mws, channels, cqs, srqs, qps;
     int has_windows; /* or has had: completions are looked at for what they say of them (virtual_window.h) */
+    uint32_t last_queue_number; /* of shared receive queues for XRC; guarded by virtual_mutex */
     struct v_numbers *numbers; /* real queue pair number to virtual one; virtual_number.c */
     struct verbs_context verbs; /* the job holds &verbs.context */
 };

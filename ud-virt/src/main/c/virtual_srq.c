@@ -15,15 +15,35 @@ static struct ibv_srq *make_real(const struct v_srq *srq, const struct v_pd *pd,
     return NULL;
 }
 
+static int is_taken(const struct v_context *context, uint32_t number)
+{
+    FOR_EACH(struct v_srq, link, srq, &context->srqs)
+        if (srq->number == number)
+            return 1;
+    return 0;
+}
+
+/* Peers may still name one that is gone, also when lives lie between: so the count goes on over restarts. */
+static uint32_t next_number(struct v_context *context)
+{
+    pthread_mutex_lock(&virtual_mutex);
+    do
+        context->last_queue_number = (context->last_queue_number + 1) & 0xffffff;
+    while (!context->last_queue_number || is_taken(context, context->last_queue_number));
+    uint32_t number = context->last_queue_number;
+    pthread_mutex_unlock(&virtual_mutex);
+    return number;
+}
+
 static int fill(struct v_srq *srq, struct v_pd *pd, struct ibv_srq_init_attr *wanted)
 {
     struct ibv_srq_init_attr real = *wanted;
     real.srq_context = srq;
+    if (srq->domain)
+        srq->number = next_number(context_of(pd->pd.context));
     srq->real = make_real(srq, pd, &real);
     if (!srq->real)
         return errno;
-    if (srq->domain)
-        lower_device->srq_number(srq->real, &srq->number);
     wanted->attr = real.attr;
     srq->wanted = *wanted;
     srq->srq.context = pd->pd.context;
@@ -76,7 +96,6 @@ struct ibv_srq *virtual_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *
     return srq ? &srq->srq : NULL;
 }
 
-/* The number is the first life's device's, or of a later one's, which keeps those that it is given. */
 struct ibv_srq *virtual_create_xrc_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *wanted, struct ibv_pd *domain, struct ibv_cq *cq, uint32_t number)
 {
     if (number) {
