@@ -13,6 +13,7 @@
 #include "soft_tag.h"
 #include "soft_trouble.h"
 #include "soft_window.h"
+#include "soft_xrc.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,8 @@ void soft_fill_header(struct soft_qp *qp)
 /* Who polls either queue takes packets of a connection: the answers to its sends come to the same socket. */
 static int attach(struct soft_qp *qp)
 {
+    if (qp->rc && qp->rc->service == SOFT_XRC_TARGET)
+        return soft_xrc_add_target(qp);
     int error = soft_cq_attach(qp->recv_cq, qp);
     if (error || !qp->rc || qp->send_cq == qp->recv_cq)
         return error;
@@ -108,7 +111,10 @@ static int attach(struct soft_qp *qp)
 
 static void detach(struct soft_qp *qp)
 {
-    soft_cq_detach(qp->recv_cq, qp);
+    if (qp->rc && qp->rc->service == SOFT_XRC_TARGET)
+        soft_xrc_remove_target(qp);
+    else
+        soft_cq_detach(qp->recv_cq, qp);
     if (qp->rc && qp->send_cq != qp->recv_cq)
         soft_cq_detach(qp->send_cq, qp);
     if (qp->rc) {

@@ -94,6 +94,7 @@ struct soft_rc {
     struct soft_cq *recv_cq;
     struct ibv_pd *pd;
     uint32_t srq_number; /* the shared queue that `receive` is of */
+    uint32_t *srq_numbers; /* of an initiator: those that the send queue's requests are for; else NULL */
 };
 
 static inline struct soft_rc_wqe *soft_rc_at(const struct soft_rc *rc, uint32_t index)
@@ -159,7 +160,6 @@ void soft_rc_event(struct soft_rc *rc, enum ibv_event_type type);
 /* soft_rc_post.c */
 int soft_rc_post_send(struct soft_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int soft_rc_refuse_opcode(enum ibv_wr_opcode opcode); /* by name; returns the errno */
-void soft_rc_append(struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t length); /* one that is right, and for which there is room */
 
 /* soft_rc_packet.c */
 uint64_t soft_rc_now(void); /* ns */

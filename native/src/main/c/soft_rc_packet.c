@@ -74,7 +74,7 @@ int soft_rc_gather(struct soft_rc *rc, const struct ibv_sge *sge, int count, uin
             offset -= sge[i].length;
             continue;
         }
-        char *memory = soft_memory(context, rc->pd, &sge[i], false);
+        char *memory = soft_memory(context, rc->qp->base.pd, &sge[i], false);
         if (unlikely(!memory))
             return -1;
         uint32_t part = sge[i].length - (uint32_t) offset < length ? sge[i].length - (uint32_t) offset : length;

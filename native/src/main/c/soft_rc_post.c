@@ -55,7 +55,7 @@ static int check(const struct soft_rc *rc, const struct ibv_send_wr *wr, uint64_
     }
 }
 
-static void copy_data(struct soft_rc *rc, const struct ibv_send_wr *wr, const struct soft_rc_wqe *wqe)
+static inline __attribute__((always_inline)) void copy_data(struct soft_rc *rc, const struct ibv_send_wr *wr, const struct soft_rc_wqe *wqe)
 {
     if (!wqe->is_inline) {
         if (wr->num_sge)
@@ -91,11 +91,6 @@ static inline __attribute__((always_inline)) void append(struct soft_rc *rc, con
     rc->tail++;
 }
 
-void soft_rc_append(struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t length)
-{
-    append(rc, wr, length);
-}
-
 /* What is done here takes no packet's number. Returns 0 or an errno. */
 static int append_local(struct soft_rc *rc, const struct ibv_send_wr *wr)
 {
@@ -120,6 +115,18 @@ static int append_local(struct soft_rc *rc, const struct ibv_send_wr *wr)
     return 0;
 }
 
+/* Of an XRC initiator, where there is room for all that is said to have none. Returns 0 or ENOMEM. */
+static int append_numbered(struct soft_rc *rc, const struct ibv_send_wr *wr)
+{
+    uint32_t length = 0;
+    int error = soft_xrc_take_number(rc, wr);
+    for (int i = 0; i < wr->num_sge; i++)
+        length += wr->sg_list[i].length;
+    if (!error)
+        append(rc, wr, length);
+    return error;
+}
+
 /* What there is no room for, or has no packet, or is refused. An unreliable connection has no room: all the rest of a list is sent at once.
  * Returns 0 or an errno. */
 __attribute__((cold, noinline)) static int append_other(struct soft_rc *rc, struct ibv_send_wr **wr, int status)
@@ -127,7 +134,7 @@ __attribute__((cold, noinline)) static int append_other(struct soft_rc *rc, stru
     if (rc->service == SOFT_UC)
         return soft_uc_post_send(rc, wr);
     if (rc->service == SOFT_XRC_INITIATOR)
-        return status == ENOMEM ? soft_xrc_append(rc, *wr) : status == LOCAL ? EINVAL : status;
+        return status == ENOMEM ? append_numbered(rc, *wr) : status == LOCAL ? EINVAL : status;
     return status == LOCAL ? append_local(rc, *wr) : status;
 }
 

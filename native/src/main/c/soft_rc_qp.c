@@ -43,7 +43,8 @@ int soft_rc_create(struct soft_qp *qp)
     rc->wqe = calloc(slots, sizeof *rc->wqe);
     rc->sge = calloc((size_t) slots * rc->max_sge, sizeof *rc->sge);
     rc->inline_data = malloc((size_t) slots * rc->max_inline + 1);
-    if (!rc->wqe || !rc->sge || !rc->inline_data)
+    rc->srq_numbers = rc->service == SOFT_XRC_INITIATOR ? calloc(slots, sizeof *rc->srq_numbers) : NULL;
+    if (!rc->wqe || !rc->sge || !rc->inline_data || (!rc->srq_numbers && rc->service == SOFT_XRC_INITIATOR))
         return ENOMEM;
     if (__atomic_load_n(&qp->base.context->ops.post_send, __ATOMIC_RELAXED) != soft_post_send) /* else other threads read it by now */
         __atomic_store_n(&qp->base.context->ops.post_send, soft_post_send, __ATOMIC_RELEASE);
@@ -58,6 +59,7 @@ void soft_rc_free(struct soft_qp *qp)
     free(rc->wqe);
     free(rc->sge);
     free(rc->inline_data);
+    free(rc->srq_numbers);
     free(rc);
     qp->rc = NULL;
 }

@@ -75,7 +75,9 @@ struct soft_context {
     uint32_t mr_next, mr_free;
     atomic_uint windows; /* memory windows that there are */
     struct soft_lock xrc_lock; /* taken after a connection's lock, and before a receive queue's */
-    struct soft_srq *xrc_queues; /* soft_xrc.c */
+    struct soft_srq *xrc_queues; /* soft_xrc.c: changed with xrc_members, too, which is taken before any receive lock */
+    struct soft_lock xrc_members;
+    struct soft_qp *xrc_targets; /* guarded by xrc_members */
     uint32_t last_queue_number;
     struct soft_lock connections_lock;
     struct soft_rc *connections; /* a ring; soft_rc_order.c */
@@ -208,7 +210,7 @@ struct soft_qp {
     struct soft_replay *replay; /* counters of others' tags; guarded by rq->lock, of a connection by rc->lock */
     struct soft_faults *faults;
     struct soft_rc *rc; /* of a reliable connection; else NULL */
-    struct soft_qp *srq_next;
+    struct soft_qp *srq_next, *target_next;
     int (*receive_grouped)(struct soft_qp *, int count, struct ibv_wc *, bool *solicited); /* instead, when it is in a group */
     struct soft_group *groups;      /* multicast; changed under receive_lock and rq->lock */
     const struct soft_group *group; /* whose datagrams are being taken in; NULL: the queue pair's own */

@@ -32,21 +32,108 @@ static uint32_t choose_number(struct soft_context *context, uint32_t wanted)
     return context->last_queue_number;
 }
 
-static int add(struct soft_srq *srq, struct ibv_pd *domain, struct soft_cq *cq, uint32_t wanted)
+/* Who polls a shared queue's completion queue takes the packets of all targets of the domain: each target is a receiver of each
+ * such queue. These two undo and do that for all before *end; xrc_members is held. */
+static void detach_targets(const struct soft_srq *srq, const struct soft_qp *end)
 {
-    struct soft_context *context = soft_context_of(domain->context);
+    for (struct soft_qp *qp = soft_context_of(srq->base.context)->xrc_targets; qp != end; qp = qp->target_next)
+        if (qp->base.pd == srq->domain)
+            soft_cq_detach(srq->cq, qp);
+}
+
+static int attach_targets(const struct soft_srq *srq)
+{
+    for (struct soft_qp *qp = soft_context_of(srq->base.context)->xrc_targets; qp; qp = qp->target_next)
+        if (qp->base.pd == srq->domain && soft_cq_attach(srq->cq, qp)) {
+            detach_targets(srq, qp);
+            return ENOMEM;
+        }
+    return 0;
+}
+
+static void detach_from_queues(struct soft_qp *qp, const struct soft_srq *end)
+{
+    for (const struct soft_srq *srq = soft_context_of(qp->base.context)->xrc_queues; srq != end; srq = srq->next)
+        if (srq->domain == qp->base.pd)
+            soft_cq_detach(srq->cq, qp);
+}
+
+static int attach_to_queues(struct soft_qp *qp)
+{
+    for (const struct soft_srq *srq = soft_context_of(qp->base.context)->xrc_queues; srq; srq = srq->next)
+        if (srq->domain == qp->base.pd && soft_cq_attach(srq->cq, qp)) {
+            detach_from_queues(qp, srq);
+            return ENOMEM;
+        }
+    return 0;
+}
+
+int soft_xrc_add_target(struct soft_qp *qp)
+{
+    struct soft_context *context = soft_context_of(qp->base.context);
+    soft_lock(&context->xrc_members);
+    int error = attach_to_queues(qp);
+    if (!error) {
+        qp->target_next = context->xrc_targets;
+        context->xrc_targets = qp;
+    }
+    soft_unlock(&context->xrc_members);
+    return error;
+}
+
+void soft_xrc_remove_target(struct soft_qp *qp)
+{
+    struct soft_context *context = soft_context_of(qp->base.context);
+    soft_lock(&context->xrc_members);
+    struct soft_qp **link = &context->xrc_targets;
+    while (*link != qp)
+        link = &(*link)->target_next;
+    *link = qp->target_next;
+    detach_from_queues(qp, NULL);
+    soft_unlock(&context->xrc_members);
+}
+
+bool soft_xrc_is_armed(const struct soft_qp *target)
+{
+    struct soft_context *context = soft_context_of(target->base.context);
+    bool armed = false;
+    soft_lock(&context->xrc_lock);
+    for (const struct soft_srq *srq = context->xrc_queues; srq; srq = srq->next)
+        armed |= srq->domain == target->base.pd && atomic_load(&srq->cq->armed) != SOFT_UNARMED;
+    soft_unlock(&context->xrc_lock);
+    return armed;
+}
+
+/* With xrc_members held. Returns 0 or an errno. */
+static int link_in(struct soft_context *context, struct soft_srq *srq, uint32_t wanted)
+{
     soft_lock(&context->xrc_lock);
     srq->number = choose_number(context, wanted);
     if (srq->number) {
-        srq->domain = domain;
-        srq->cq = cq;
         srq->next = context->xrc_queues;
         context->xrc_queues = srq;
-        atomic_fetch_add(&cq->users, 1);
-        atomic_fetch_add(&soft_pd_of(domain)->users, 1);
     }
     soft_unlock(&context->xrc_lock);
     return srq->number ? 0 : EADDRINUSE;
+}
+
+static int add(struct soft_srq *srq, struct ibv_pd *domain, struct soft_cq *cq, uint32_t wanted)
+{
+    struct soft_context *context = soft_context_of(domain->context);
+    srq->domain = domain;
+    srq->cq = cq;
+    soft_lock(&context->xrc_members);
+    int error = attach_targets(srq);
+    if (!error && (error = link_in(context, srq, wanted)))
+        detach_targets(srq, NULL);
+    soft_unlock(&context->xrc_members);
+    if (error) {
+        srq->domain = NULL;
+        return error;
+    }
+    atomic_fetch_add(&cq->users, 1);
+    atomic_fetch_add(&soft_pd_of(domain)->users, 1);
+    return 0;
 }
 
 struct ibv_srq *soft_create_xrc_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init, struct ibv_pd *domain, struct ibv_cq *cq, uint32_t number)
@@ -70,49 +157,31 @@ int soft_srq_number(struct ibv_srq *srq, uint32_t *number)
 void soft_xrc_remove(struct soft_srq *srq)
 {
     struct soft_context *context = soft_context_of(srq->base.context);
+    soft_lock(&context->xrc_members);
     soft_lock(&context->xrc_lock);
     struct soft_srq **link = &context->xrc_queues;
     while (*link != srq)
         link = &(*link)->next;
     *link = srq->next;
     soft_unlock(&context->xrc_lock);
+    detach_targets(srq, NULL);
+    soft_unlock(&context->xrc_members);
     soft_rc_engine_pass(); /* it may have completions to tell to the queue's CQ */
     atomic_fetch_sub(&srq->cq->users, 1);
     atomic_fetch_sub(&soft_pd_of(srq->domain)->users, 1);
 }
 
-/* What an atomic has no use for is its immediate data, and all others have none for what an atomic swaps in. */
-static bool is_atomic(uint8_t opcode)
+int soft_xrc_take_number(struct soft_rc *rc, const struct ibv_send_wr *wr)
 {
-    return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
-uint32_t soft_xrc_number(const struct soft_rc_wqe *wqe)
-{
-    return is_atomic(wqe->opcode) ? wqe->immediate : (uint32_t) wqe->swap;
-}
-
-int soft_xrc_append(struct soft_rc *rc, const struct ibv_send_wr *wr)
-{
-    struct soft_rc_wqe *wqe = soft_rc_at(rc, rc->tail);
-    uint64_t length = 0;
-    for (int i = 0; i < wr->num_sge; i++)
-        length += wr->sg_list[i].length;
-    if (length > SOFT_RC_MAX_MESSAGE)
-        return EINVAL;
     if (rc->tail - rc->head >= rc->qp->cap.max_send_wr)
         return ENOMEM;
-    soft_rc_append(rc, wr, (uint32_t) length);
-    if (is_atomic(wqe->opcode))
-        wqe->immediate = wr->qp_type.xrc.remote_srqn;
-    else
-        wqe->swap = wr->qp_type.xrc.remote_srqn;
+    rc->srq_numbers[rc->tail & rc->mask] = wr->qp_type.xrc.remote_srqn;
     return 0;
 }
 
 void soft_xrc_extend(const struct soft_rc *rc, __be32 *number, const struct iovec *iov, unsigned count, struct iovec *extended)
 {
-    *number = htonl(soft_xrc_number(soft_rc_at(rc, rc->cursor)));
+    *number = htonl(soft_xrc_number(rc, rc->cursor));
     extended[0] = iov[0];
     extended[1] = (struct iovec){number, sizeof *number};
     memcpy(&extended[2], &iov[1], (count - 1) * sizeof *iov);

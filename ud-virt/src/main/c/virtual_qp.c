@@ -120,9 +120,10 @@ static int check(const struct ibv_qp_init_attr *wanted)
 {
     static unsigned said; /* one line for each type */
     unsigned bit = 1u << ((unsigned)wanted->qp_type & 31);
-    if (wanted->qp_type != IBV_QPT_UD && !qp_is_connected(wanted->qp_type)) {
+    int xrc = wanted->qp_type == IBV_QPT_XRC_SEND || wanted->qp_type == IBV_QPT_XRC_RECV;
+    if ((wanted->qp_type != IBV_QPT_UD && !qp_is_connected(wanted->qp_type)) || (xrc && !lower_device->create_xrc_srq)) {
         if (!(__atomic_fetch_or(&said, bit, __ATOMIC_RELAXED) & bit))
-            control_log("ibv_create_qp is not supported for queue pairs of type %s: use UD, UC, RC or XRC", qp_type_name(wanted->qp_type));
+            control_log("ibv_create_qp is not supported for queue pairs of type %s: use UD, UC or RC", qp_type_name(wanted->qp_type));
         return EOPNOTSUPP;
     }
     return wanted->send_cq && wanted->recv_cq ? 0 : EINVAL;

@@ -383,7 +383,7 @@ static struct ibv_send_wr unfinished(const struct soft_rc *rc, uint32_t index)
         wr.wr.rdma.rkey = wqe->rkey;
     }
     if (rc->service == SOFT_XRC_INITIATOR)
-        wr.qp_type.xrc.remote_srqn = soft_xrc_number(wqe);
+        wr.qp_type.xrc.remote_srqn = soft_xrc_number(rc, index);
     return wr;
 }
 
