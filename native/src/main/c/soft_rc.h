@@ -64,6 +64,7 @@ struct soft_rc {
     struct soft_recv_wqe receive; /* the one that the present message fills */
     struct ibv_sge receive_sge[SOFT_MAX_SGE];
     uint64_t received; /* bytes of the present message */
+    uint32_t unlooked; /* unreliable: packets sent since it was looked at what has arrived */
     bool in_message;   /* unreliable: one has begun, and none of its packets is missing */
     struct soft_rc_answers {
         struct {

@@ -29,7 +29,7 @@ class SoftFabricTest {
     private static final List<String> CONNECTIONS = List.of("rc", "rc_errors", "rc_threads", "uc", "xrc", "windows", "order");
     /** What does not hold over a bad network: of unreliable connections most, since messages are lost; order between connections, since packets are. */
     private static final Map<String, Set<String>> NEED_ALL = Map.of("windows", Set.of("unreliable"), "order", Set.of("other-queues", "chain"), "uc", Set.of("sends", "writes", "sleeper", "refused",
-            "silence", "broken-sends", "shared-queue", "large"));
+            "silence", "broken-sends", "shared-queue", "large", "between-sends"));
 
     @TestFactory
     Stream<DynamicContainer> preloaded() {
