@@ -44,7 +44,7 @@ target_link_options(udckpt PRIVATE -Wl,--exclude-libs,libcrypto.a)
 # The fabric's test programs, each a set of named cases (see native/src/test/c/fabric.h). They are
 # linked with the real libibverbs, whose functions the preloaded library takes over.
 set(FABRIC_TEST ${ROOT}/native/src/test/c)
-set(FABRIC_PROGRAMS send receive state events threads rules extended multicast faults rc rc_errors rc_threads uc windows order ports trouble refused)
+set(FABRIC_PROGRAMS send receive state events threads rules extended multicast faults rc rc_errors rc_threads uc xrc windows order ports trouble refused)
 if(NOT UDCKPT_SANITIZE) # it asks for an old version of a symbol, which only a preloaded library satisfies
   list(APPEND FABRIC_PROGRAMS address)
 endif()

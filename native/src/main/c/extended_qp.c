@@ -10,15 +10,13 @@ static int check(const struct ibv_qp_init_attr_ex *attr)
     const char *only = "queue pairs have ordinary send and receive queues only";
     if (attr->comp_mask & ~known)
         return EINVAL;
-    if (attr->comp_mask & IBV_QP_INIT_ATTR_XRCD || attr->qp_type == IBV_QPT_XRC_SEND || attr->qp_type == IBV_QPT_XRC_RECV)
-        return interposer_refuse("ibv_create_qp_ex for XRC", "XRC is not checkpointed");
     if (attr->comp_mask & (IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH))
         return interposer_refuse("ibv_create_qp_ex with receive-side scaling", only);
     if (attr->comp_mask & IBV_QP_INIT_ATTR_MAX_TSO_HEADER && attr->max_tso_header)
         return interposer_refuse("ibv_create_qp_ex with segmentation offload", only);
     if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags)
         return interposer_refuse("ibv_create_qp_ex with create_flags", only);
-    return attr->comp_mask & IBV_QP_INIT_ATTR_PD ? 0 : EINVAL;
+    return attr->comp_mask & (attr->qp_type == IBV_QPT_XRC_RECV ? IBV_QP_INIT_ATTR_XRCD : IBV_QP_INIT_ATTR_PD) ? 0 : EINVAL;
 }
 
 struct ibv_qp *extended_create_qp(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
@@ -29,7 +27,8 @@ struct ibv_qp *extended_create_qp(struct ibv_context *context, struct ibv_qp_ini
         return NULL;
     }
     /* The extended attributes begin with the plain ones: ibv_create_qp_ex in verbs.h relies on it too. */
-    struct ibv_qp *qp = top_device()->create_qp(attr->pd, (struct ibv_qp_init_attr *) attr);
+    struct ibv_qp *qp = attr->qp_type == IBV_QPT_XRC_RECV ? interposer_create_target(attr)
+                                                          : ibv_create_qp(attr->pd, (struct ibv_qp_init_attr *) attr);
     if (!qp || !(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
         return qp;
     error = extended_builder_make(qp, &attr->cap, attr->send_ops_flags);

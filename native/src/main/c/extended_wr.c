@@ -129,6 +129,11 @@ static void set_ud_addr(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t qpn, u
     wr->wr.ud.remote_qkey = qkey;
 }
 
+static void set_xrc_srqn(struct ibv_qp_ex *qp, uint32_t number)
+{
+    builder_of(qp)->current->qp_type.xrc.remote_srqn = number;
+}
+
 static void set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t address, uint32_t length)
 {
     struct ibv_send_wr *wr = builder_of(qp)->current;
@@ -216,6 +221,7 @@ static void fill(struct ibv_qp_ex *qp, uint32_t max_sge)
     qp->wr_atomic_cmp_swp = compare_swap;
     qp->wr_atomic_fetch_add = fetch_add;
     qp->wr_set_ud_addr = set_ud_addr;
+    qp->wr_set_xrc_srqn = set_xrc_srqn;
     qp->wr_set_sge = max_sge ? set_sge : set_no_sge;
     qp->wr_set_sge_list = set_sge_list;
     qp->wr_set_inline_data = set_inline_data;
@@ -226,12 +232,13 @@ static uint64_t offered(enum ibv_qp_type type)
 {
     const uint64_t sends = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
     const uint64_t windows = IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV;
+    const uint64_t answered = IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
     const uint64_t writes = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
     switch (type) {
     case IBV_QPT_UD: return sends;
     case IBV_QPT_UC: return sends | writes | windows;
-    case IBV_QPT_RC:
-        return sends | writes | windows | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+    case IBV_QPT_RC: return sends | writes | windows | answered;
+    case IBV_QPT_XRC_SEND: return sends | writes | answered | IBV_QP_EX_WITH_SEND_WITH_INV;
     default: return 0;
     }
 }

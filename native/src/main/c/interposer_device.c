@@ -55,6 +55,7 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
         extended_fill(context);
         interposer_fill_windows(context);
         interposer_fill_domains(context);
+        interposer_fill_xrc(context);
         interposer_refuse_extended(context);
     }
     return context;
@@ -62,7 +63,10 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 EXPORT int ibv_close_device(struct ibv_context *context)
 {
-    return CALL(close_device, context);
+    int error = CALL(close_device, context);
+    if (!error)
+        interposer_forget_xrc(context);
+    return error;
 }
 
 EXPORT struct ibv_context *ibv_import_device(int fd)

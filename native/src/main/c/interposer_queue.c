@@ -59,8 +59,26 @@ EXPORT int ibv_destroy_srq(struct ibv_srq *srq)
     return CALL(destroy_srq, srq);
 }
 
+/* An XRC initiator has no receives, so it may be made without a queue for them; and a target is not made in a protection
+ * domain (ibv_create_qp_ex(3)). */
+static struct ibv_qp *create_xrc(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+    struct ibv_qp_init_attr complete = *attr;
+    if (attr->qp_type == IBV_QPT_XRC_RECV) {
+        errno = EINVAL;
+        return NULL;
+    }
+    complete.recv_cq = attr->send_cq;
+    struct ibv_qp *qp = MAKE(create_qp, pd, &complete);
+    if (qp)
+        attr->cap = complete.cap;
+    return qp;
+}
+
 EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
+    if (attr->qp_type == IBV_QPT_XRC_SEND || attr->qp_type == IBV_QPT_XRC_RECV)
+        return create_xrc(pd, attr);
     return MAKE(create_qp, pd, attr);
 }
 

@@ -72,7 +72,7 @@ int interposer_lacks(const char *name, const char *advice)
  * program asks for on purpose is refused by name. */
 static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
 {
-    interposer_refuse("ibv_open_xrcd", "XRC is not checkpointed; use UD");
+    interposer_refuse("ibv_open_xrcd", "XRC is there on the soft fabric only; use RC");
     return NULL;
 }
 
@@ -154,7 +154,7 @@ static int post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *op, struct ibv_o
 
 static int get_srq_num(struct ibv_srq *srq, uint32_t *number)
 {
-    return interposer_refuse("ibv_get_srq_num", "XRC is not checkpointed");
+    return interposer_refuse("ibv_get_srq_num", "XRC is there on the soft fabric only");
 }
 
 static int query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)

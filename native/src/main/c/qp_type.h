@@ -20,7 +20,7 @@ static inline const char *qp_type_name(enum ibv_qp_type type)
 /* Whether it has one peer for the whole of its life, rather than one for each request. */
 static inline int qp_is_connected(enum ibv_qp_type type)
 {
-    return type == IBV_QPT_RC || type == IBV_QPT_UC;
+    return type == IBV_QPT_RC || type == IBV_QPT_UC || type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV;
 }
 
 #endif

@@ -63,6 +63,7 @@ int soft_resize_cq(struct ibv_cq *base, int cqe)
         old = cq->ring;
         cq->ring = ring;
         cq->mask = size - 1;
+        cq->look_at = used;
         __atomic_store_n(&cq->head, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&cq->tail, used, __ATOMIC_RELEASE);
         base->cqe = cqe;
@@ -95,28 +96,98 @@ int soft_destroy_cq(struct ibv_cq *base)
     return 0;
 }
 
-void soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
+/* A program that sends as fast as its sends complete fills each poll with those completions, and a full poll takes no
+ * datagrams in: so a sender does, between its own completions, and less and less often while there are none. */
+static bool take_some_in(struct soft_cq *cq)
+{
+    bool some = false;
+    if (!__atomic_load_n(&cq->receiver_count, __ATOMIC_RELAXED) || !soft_trylock(&cq->receive_lock))
+        return false;
+    for (unsigned i = 0; i < cq->receiver_count; i++) {
+        struct soft_qp *qp = cq->receivers[i];
+        struct ibv_wc wc[SOFT_BATCH];
+        bool solicited = false;
+        uint32_t used = __atomic_load_n(&cq->tail, __ATOMIC_RELAXED) - __atomic_load_n(&cq->head, __ATOMIC_RELAXED);
+        int room = (cq->base.cqe - (int) used) / 2; /* the rest is for the sends */
+        int got = qp->rc || room < 1 ? 0 : soft_receiver(qp)(qp, room < SOFT_BATCH ? room : SOFT_BATCH, wc, &solicited);
+        for (int k = 0; k < got; k++)
+            soft_cq_push(cq, &wc[k], solicited);
+        some |= got > 0;
+    }
+    soft_unlock(&cq->receive_lock);
+    return some;
+}
+
+static void overflowed(struct soft_cq *cq)
+{
+    if (atomic_exchange(&cq->failed, true))
+        return;
+    struct soft_context *context = soft_context_of(cq->base.context);
+    soft_event_post(context, (struct ibv_async_event){.element.cq = &cq->base, .event_type = IBV_EVENT_CQ_ERR});
+    atomic_store(&context->cq_failed, true);
+    void (*failing)(void) = __atomic_load_n(&context->cq_failing, __ATOMIC_RELAXED);
+    if (failing)
+        failing();
+}
+
+static inline void put(struct soft_cq *cq, const struct ibv_wc *wc)
+{
+    cq->ring[cq->tail & cq->mask] = *wc;
+    __atomic_store_n(&cq->tail, cq->tail + 1, __ATOMIC_RELEASE);
+}
+
+/* With ring_lock held: where the next look is due, if there is room up to there. */
+static void look_again(struct soft_cq *cq)
+{
+    uint32_t room = (uint32_t) cq->base.cqe - (cq->tail - cq->head);
+    cq->look_at = cq->tail + (room < cq->look_distance ? room : cq->look_distance);
+}
+
+/* At look_at: the ring may be full, or it is time for a sender to look for datagrams, behind its own completion, as what it
+ * has sent to itself comes. False: it is full. */
+__attribute__((cold, noinline)) static bool put_looking(struct soft_cq *cq, const struct ibv_wc *wc, bool sent)
 {
     soft_lock(&cq->ring_lock);
-    bool full = cq->tail - cq->head >= (uint32_t) cq->base.cqe;
-    if (!full) {
-        cq->ring[cq->tail & cq->mask] = *wc;
-        __atomic_store_n(&cq->tail, cq->tail + 1, __ATOMIC_RELEASE);
-    }
+    bool first = !cq->look_distance, taken = cq->tail - cq->head < (uint32_t) cq->base.cqe;
+    if (taken)
+        put(cq, wc);
+    if (first)
+        cq->look_distance = SOFT_BATCH;
+    look_again(cq);
     soft_unlock(&cq->ring_lock);
-    if (unlikely(full)) {
-        if (!atomic_exchange(&cq->failed, true)) {
-            struct soft_context *context = soft_context_of(cq->base.context);
-            soft_event_post(context, (struct ibv_async_event){.element.cq = &cq->base, .event_type = IBV_EVENT_CQ_ERR});
-            atomic_store(&context->cq_failed, true);
-            void (*failing)(void) = __atomic_load_n(&context->cq_failing, __ATOMIC_RELAXED);
-            if (failing)
-                failing();
-        }
+    if (first || !sent || !taken)
+        return taken;
+    bool some = take_some_in(cq);
+    soft_lock(&cq->ring_lock);
+    cq->look_distance = some ? SOFT_BATCH : cq->look_distance < SOFT_LOOK_MOST ? 2 * cq->look_distance : SOFT_LOOK_MOST;
+    look_again(cq);
+    soft_unlock(&cq->ring_lock);
+    return true;
+}
+
+static inline __attribute__((always_inline)) void push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited, bool sent)
+{
+    soft_lock(&cq->ring_lock);
+    bool look = cq->tail == cq->look_at; /* never behind it */
+    if (likely(!look))
+        put(cq, wc);
+    soft_unlock(&cq->ring_lock);
+    if (unlikely(look) && !put_looking(cq, wc, sent)) {
+        overflowed(cq);
         return;
     }
     if (cq->base.channel)
         soft_channel_completed(cq, solicited || wc->status != IBV_WC_SUCCESS);
+}
+
+void soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
+{
+    push(cq, wc, solicited, false);
+}
+
+void soft_cq_push_sent(struct soft_cq *cq, const struct ibv_wc *wc)
+{
+    push(cq, wc, false, true);
 }
 
 void soft_cq_fail(struct ibv_cq *cq)

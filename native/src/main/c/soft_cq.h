@@ -9,6 +9,8 @@ int soft_poll_cq(struct ibv_cq *, int count, struct ibv_wc *);
 /* Adds a completion that does not come from poll_cq itself; wakes an armed channel. On overflow the
  * CQ goes in error, and the caller, once it holds no lock, must call soft_settle(). */
 void soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited);
+/* The same for a send of a datagram; takes arrived ones in now and then. No lock is held. */
+void soft_cq_push_sent(struct soft_cq *cq, const struct ibv_wc *wc);
 /* As an overflow leaves it: what is in it can still be polled, then polling fails. */
 void soft_cq_fail(struct ibv_cq *cq);
 /* Drops the completions of a QP that is reset or destroyed. */

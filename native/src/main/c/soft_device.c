@@ -12,6 +12,7 @@
 #include "soft_srq.h"
 #include "soft_trouble.h"
 #include "soft_window.h"
+#include "soft_xrc.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,8 @@ static int query_device(struct ibv_context *context, struct ibv_device_attr *att
         .page_size_cap = 4096,
         .max_qp = (int) (soft_context_of(context)->config.qpn_last - soft_context_of(context)->config.qpn_first + 1),
         .max_qp_wr = SOFT_MAX_WR,
-        .device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B,
+        .device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
+                            IBV_DEVICE_XRC,
         .max_sge = SOFT_MAX_SGE,
         .max_cq = 1 << 16,
         .max_cqe = SOFT_MAX_CQE,
@@ -242,6 +244,8 @@ const struct verbs_device soft_device = {
     .query_srq = soft_query_srq,
     .destroy_srq = soft_destroy_srq,
     .post_srq_recv = soft_post_srq_recv,
+    .create_xrc_srq = soft_create_xrc_srq,
+    .srq_number = soft_srq_number,
     .create_qp = soft_create_qp,
     .modify_qp = soft_modify_qp,
     .query_qp = soft_query_qp,

@@ -13,7 +13,7 @@ struct soft_faults {
     unsigned polls;
     struct sockaddr_in to;
     size_t length;
-    char held[sizeof(struct soft_rc_wire) + sizeof(struct soft_tag) + SOFT_MTU]; /* the larger of the headers */
+    char held[sizeof(struct soft_rc_wire) + sizeof(struct soft_tag) + SOFT_XRC_BYTES + SOFT_MTU]; /* the larger of the headers */
 };
 
 /* SplitMix64 (Steele, Lea, Flood 2014): every QP has a stream of its own, named by seed, LID and the

@@ -38,15 +38,15 @@ static inline struct soft_mr_slot *soft_mr_slot_of(const struct soft_context *co
 }
 
 /* Of a memory window (soft_window.h), or NULL. */
-__attribute__((cold)) char *soft_window_memory(const struct soft_qp *qp, uint32_t key, uint64_t address, uint32_t length, unsigned access);
+__attribute__((cold)) char *soft_window_memory(const struct soft_qp *qp, struct ibv_pd *pd, uint32_t key, uint64_t address, uint32_t length, unsigned access);
 
 /* The memory that a peer names by a remote key, or NULL when the key, the domain, the bounds or the right is wrong. */
-static inline char *soft_remote_memory(const struct soft_qp *qp, uint32_t key, uint64_t address, uint32_t length, unsigned access)
+static inline char *soft_remote_memory(const struct soft_qp *qp, struct ibv_pd *pd, uint32_t key, uint64_t address, uint32_t length, unsigned access)
 {
     const struct soft_mr_slot *mr = soft_mr_slot_of(soft_context_of(qp->base.context), key);
-    if (unlikely(!mr || !key || mr->key != key || mr->pd != qp->base.pd || address < mr->start || address > mr->end ||
+    if (unlikely(!mr || !key || mr->key != key || mr->pd != pd || address < mr->start || address > mr->end ||
                  length > mr->end - address || (mr->access & access) != access))
-        return soft_window_memory(qp, key, address, length, access);
+        return soft_window_memory(qp, pd, key, address, length, access);
     return (char *) (uintptr_t) (address + mr->offset);
 }
 

@@ -13,6 +13,7 @@
 #include "soft_tag.h"
 #include "soft_trouble.h"
 #include "soft_window.h"
+#include "soft_xrc.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,11 +31,13 @@ static int check(const struct ibv_qp_init_attr *init)
     if (init->qp_type != IBV_QPT_UD && !qp_is_connected(init->qp_type)) {
         unsigned bit = 1u << ((unsigned) init->qp_type & 31);
         if (!is_probe(&init->cap) && !(atomic_fetch_or(&named, bit) & bit))
-            fprintf(stderr, "udckpt: ibv_create_qp is not supported for queue pairs of type %s: the soft fabric carries UD, UC and RC\n",
+            fprintf(stderr, "udckpt: ibv_create_qp is not supported for queue pairs of type %s: the soft fabric carries UD, UC, RC and XRC\n",
                     qp_type_name(init->qp_type));
         return EOPNOTSUPP;
     }
     const struct ibv_qp_cap *cap = &init->cap;
+    if (init->srq && (init->qp_type == IBV_QPT_XRC_SEND || init->qp_type == IBV_QPT_XRC_RECV))
+        return EINVAL;
     if (!init->send_cq || !init->recv_cq || cap->max_send_wr > SOFT_MAX_WR || cap->max_send_sge > SOFT_MAX_SGE ||
         cap->max_inline_data > SOFT_MAX_INLINE ||
         (!init->srq && (cap->max_recv_wr > SOFT_MAX_WR || cap->max_recv_sge > SOFT_MAX_SGE)))
@@ -73,8 +76,10 @@ static struct soft_qp *make(struct ibv_pd *pd, const struct ibv_qp_init_attr *in
     qp->receive_grouped = tagged ? soft_receive_grouped_tagged : soft_receive_grouped;
     qp->socket = qp->number_socket = qp->doorbell = -1;
     qp->lid = soft_context_of(pd->context)->config.lid;
-    if (init->srq)
+    if (init->srq || init->qp_type == IBV_QPT_XRC_SEND || init->qp_type == IBV_QPT_XRC_RECV)
         qp->cap.max_recv_wr = qp->cap.max_recv_sge = 0;
+    if (init->qp_type == IBV_QPT_XRC_RECV)
+        qp->cap.max_send_wr = qp->cap.max_send_sge = qp->cap.max_inline_data = 0;
     return qp;
 }
 
@@ -93,6 +98,8 @@ void soft_fill_header(struct soft_qp *qp)
 /* Who polls either queue takes packets of a connection: the answers to its sends come to the same socket. */
 static int attach(struct soft_qp *qp)
 {
+    if (qp->rc && qp->rc->service == SOFT_XRC_TARGET)
+        return soft_xrc_add_target(qp);
     int error = soft_cq_attach(qp->recv_cq, qp);
     if (error || !qp->rc || qp->send_cq == qp->recv_cq)
         return error;
@@ -104,7 +111,10 @@ static int attach(struct soft_qp *qp)
 
 static void detach(struct soft_qp *qp)
 {
-    soft_cq_detach(qp->recv_cq, qp);
+    if (qp->rc && qp->rc->service == SOFT_XRC_TARGET)
+        soft_xrc_remove_target(qp);
+    else
+        soft_cq_detach(qp->recv_cq, qp);
     if (qp->rc && qp->send_cq != qp->recv_cq)
         soft_cq_detach(qp->send_cq, qp);
     if (qp->rc) {

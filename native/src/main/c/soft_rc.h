@@ -30,13 +30,16 @@ struct soft_rc_wqe {
     bool started; /* a read or atomic that counts in rc->reading */
 };
 
+enum soft_rc_service { SOFT_RC, SOFT_UC, SOFT_XRC_INITIATOR, SOFT_XRC_TARGET };
+
 struct soft_rc {
     struct soft_lock lock;
     struct soft_qp *qp;
 
-    bool unreliable;
+    enum soft_rc_service service;
 
-    /* The send queue; empty slots are behind `tail`, `cursor` is the next to be sent. An unreliable one has none: its size is 0. */
+    /* The send queue; empty slots are behind `tail`, `cursor` is the next to be sent. Its size is 0 of an unreliable one, which has none, and of
+     * an XRC initiator, whose requests come by soft_xrc.c. */
     uint32_t size, mask, head, tail, cursor, max_sge, max_inline;
     struct soft_rc_wqe *wqe;
     struct ibv_sge *sge;
@@ -61,6 +64,7 @@ struct soft_rc {
     struct soft_recv_wqe receive; /* the one that the present message fills */
     struct ibv_sge receive_sge[SOFT_MAX_SGE];
     uint64_t received; /* bytes of the present message */
+    uint32_t unlooked; /* unreliable: packets sent since it was looked at what has arrived */
     bool in_message;   /* unreliable: one has begun, and none of its packets is missing */
     struct soft_rc_answers {
         struct {
@@ -84,6 +88,14 @@ struct soft_rc {
     uint64_t look_again_at; /* ns */
     uint64_t grace;         /* ns */
     struct soft_rc *left_next;
+
+    /* Where a message goes: what is the queue pair's own, and for an XRC target, while it takes a packet, the shared queue's (soft_xrc.c). */
+    struct soft_rq *rq;
+    struct soft_srq *srq;
+    struct soft_cq *recv_cq;
+    struct ibv_pd *pd;
+    uint32_t srq_number; /* the shared queue that `receive` is of */
+    uint32_t *srq_numbers; /* of an initiator: those that the send queue's requests are for; else NULL */
 };
 
 static inline struct soft_rc_wqe *soft_rc_at(const struct soft_rc *rc, uint32_t index)
@@ -169,6 +181,8 @@ void soft_rc_tick(struct soft_rc *rc, uint64_t now);
 
 /* soft_rc_responder.c; with rc->lock held. */
 void soft_rc_requested(struct soft_rc *rc, const struct soft_rc_wire *header, const char *payload, uint32_t length);
+/* One that names no receiver that there is: its turn comes as that of others, and it ends the connection. */
+void soft_rc_requested_of_nobody(struct soft_rc *rc, const struct soft_rc_wire *header);
 void soft_rc_acknowledge(struct soft_rc *rc); /* what the last packets made due */
 bool soft_rc_draw_receive(struct soft_rc *rc); /* the next posted one becomes rc->receive, if there is none; false when none is posted */
 void soft_rc_complete_receive(struct soft_rc *rc, const struct soft_rc_wire *header, enum ibv_wc_status status, enum ibv_wc_opcode opcode, uint32_t length);
@@ -202,6 +216,7 @@ void soft_rc_engine_leave(struct soft_context *context); /* with all its QPs */
 int soft_rc_engine_fds(int fds[2]);                      /* 0 or 2 */
 void soft_rc_engine_forget(void);                        /* after a restart: its descriptors are gone */
 void soft_rc_engine_park(int parked);                    /* returns when it does nothing any more */
+void soft_rc_engine_pass(void);                          /* returns when it is done with what it was at */
 
 /* soft_rc_hold.c: before a checkpoint (verbs_device.h). */
 void soft_rc_hold(struct ibv_context *context, int on);
@@ -211,6 +226,7 @@ int soft_rc_is_settled(struct ibv_qp *qp, unsigned *queued);
 struct soft_rc_memory {
     uint64_t unfinished; /* the first packet of the oldest request that has not completed */
     uint64_t expected;
+    bool established; /* the program was told so */
     struct soft_rc_answers atomics;
 };
 void soft_rc_save(const struct ibv_qp *qp, void *memory);

@@ -26,6 +26,12 @@ static struct {
     bool running, parked, is_parked;
 } engine = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
+void soft_rc_engine_pass(void)
+{
+    pthread_mutex_lock(&engine.mutex);
+    pthread_mutex_unlock(&engine.mutex);
+}
+
 /* Returns when to come again at the latest. The mutex is held. */
 static uint64_t tick(uint64_t now)
 {

@@ -53,6 +53,7 @@ void soft_rc_save(const struct ibv_qp *base, void *to)
     struct soft_rc_memory *memory = to;
     memory->unfinished = rc->head != rc->tail ? soft_rc_at(rc, rc->head)->first : rc->assigned;
     memory->expected = rc->expected;
+    memory->established = rc->established;
     memory->atomics = rc->atomics;
 }
 
@@ -64,6 +65,7 @@ void soft_rc_restore(struct ibv_qp *base, const void *from)
     if (base->state == IBV_QPS_RTS || base->state == IBV_QPS_SQE)
         rc->una = rc->next = rc->sent = rc->assigned = memory->unfinished;
     rc->expected = memory->expected;
+    rc->established = memory->established;
     rc->atomics = memory->atomics;
     soft_unlock(&rc->lock);
 }

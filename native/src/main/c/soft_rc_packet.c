@@ -3,6 +3,7 @@
 #include "soft_memory.h"
 #include "soft_rc.h"
 #include "soft_tag.h"
+#include "soft_xrc.h"
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -17,7 +18,7 @@ uint64_t soft_rc_now(void)
 /* The memory may change meanwhile, as with any one-sided work: so what is signed is what is sent, a copy. */
 static void send_tagged(struct soft_rc *rc, const struct soft_rc_wire *header, const struct iovec *iov, unsigned count)
 {
-    char payload[SOFT_MTU];
+    char payload[SOFT_XRC_BYTES + SOFT_MTU];
     struct soft_tag tag;
     size_t length = 0;
     for (unsigned i = 1; i < count; i++) {
@@ -34,13 +35,22 @@ static void send_tagged(struct soft_rc *rc, const struct soft_rc_wire *header, c
         sendmsg(rc->qp->socket, &message, MSG_DONTWAIT); /* an error is one more lost packet */
 }
 
-/* With tags or faults; 0. */
-__attribute__((noinline)) static int transmit_unusual(struct soft_rc *rc, const struct soft_rc_wire *header, const struct iovec *iov, unsigned count)
+/* With tags, or faults, or more than the payload behind the header. Returns 0 or EFAULT. */
+__attribute__((noinline)) static int transmit_unusual(struct soft_rc *rc, const struct soft_rc_wire *header, struct iovec *iov, unsigned count)
 {
+    struct iovec extended[2 + SOFT_MAX_SGE];
+    __be32 number;
+    if (rc->service == SOFT_XRC_INITIATOR) {
+        soft_xrc_extend(rc, &number, iov, count++, extended);
+        iov = extended;
+    }
+    struct msghdr message = {.msg_name = &rc->to, .msg_namelen = sizeof rc->to, .msg_iov = iov, .msg_iovlen = count};
     if (soft_context_of(rc->qp->base.context)->config.tagged)
         send_tagged(rc, header, iov, count);
-    else
-        soft_fault_send(rc->qp, &(struct msghdr){.msg_name = &rc->to, .msg_namelen = sizeof rc->to, .msg_iov = (struct iovec *) iov, .msg_iovlen = count});
+    else if (rc->qp->faults)
+        soft_fault_send(rc->qp, &message);
+    else if (sendmsg(rc->qp->socket, &message, MSG_DONTWAIT) < 0 && errno == EFAULT)
+        return EFAULT;
     return 0;
 }
 
@@ -83,7 +93,7 @@ enum ibv_wc_status soft_rc_scatter(struct soft_rc *rc, const struct ibv_sge *sge
             offset -= sge[i].length;
             continue;
         }
-        char *memory = soft_memory(context, rc->qp->base.pd, &sge[i], true);
+        char *memory = soft_memory(context, rc->pd, &sge[i], true);
         if (unlikely(!memory))
             return IBV_WC_LOC_PROT_ERR;
         uint32_t part = sge[i].length - (uint32_t) offset < length ? sge[i].length - (uint32_t) offset : length;

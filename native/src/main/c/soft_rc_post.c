@@ -2,6 +2,7 @@
 #include "soft_cq.h"
 #include "soft_rc.h"
 #include "soft_window.h"
+#include "soft_xrc.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static int check(const struct soft_rc *rc, const struct ibv_send_wr *wr, uint64_
     }
 }
 
-static void copy_data(struct soft_rc *rc, const struct ibv_send_wr *wr, const struct soft_rc_wqe *wqe)
+static inline __attribute__((always_inline)) void copy_data(struct soft_rc *rc, const struct ibv_send_wr *wr, const struct soft_rc_wqe *wqe)
 {
     if (!wqe->is_inline) {
         if (wr->num_sge)
@@ -68,7 +69,7 @@ static void copy_data(struct soft_rc *rc, const struct ibv_send_wr *wr, const st
     }
 }
 
-static void append(struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t length)
+static inline __attribute__((always_inline)) void append(struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t length)
 {
     struct soft_rc_wqe *wqe = soft_rc_at(rc, rc->tail);
     bool atomic = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
@@ -114,12 +115,26 @@ static int append_local(struct soft_rc *rc, const struct ibv_send_wr *wr)
     return 0;
 }
 
+/* Of an XRC initiator, where there is room for all that is said to have none. Returns 0 or ENOMEM. */
+static int append_numbered(struct soft_rc *rc, const struct ibv_send_wr *wr)
+{
+    uint32_t length = 0;
+    int error = soft_xrc_take_number(rc, wr);
+    for (int i = 0; i < wr->num_sge; i++)
+        length += wr->sg_list[i].length;
+    if (!error)
+        append(rc, wr, length);
+    return error;
+}
+
 /* What there is no room for, or has no packet, or is refused. An unreliable connection has no room: all the rest of a list is sent at once.
  * Returns 0 or an errno. */
 __attribute__((cold, noinline)) static int append_other(struct soft_rc *rc, struct ibv_send_wr **wr, int status)
 {
-    if (rc->unreliable)
+    if (rc->service == SOFT_UC)
         return soft_uc_post_send(rc, wr);
+    if (rc->service == SOFT_XRC_INITIATOR)
+        return status == ENOMEM ? append_numbered(rc, *wr) : status == LOCAL ? EINVAL : status;
     return status == LOCAL ? append_local(rc, *wr) : status;
 }
 

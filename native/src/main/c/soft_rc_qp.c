@@ -6,9 +6,20 @@
 #include "soft_rq.h"
 #include "soft_socket.h"
 #include "soft_trouble.h"
+#include "soft_xrc.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+static enum soft_rc_service service_of(enum ibv_qp_type type)
+{
+    switch (type) {
+    case IBV_QPT_UC: return SOFT_UC;
+    case IBV_QPT_XRC_SEND: return SOFT_XRC_INITIATOR;
+    case IBV_QPT_XRC_RECV: return SOFT_XRC_TARGET;
+    default: return SOFT_RC;
+    }
+}
 
 int soft_rc_create(struct soft_qp *qp)
 {
@@ -19,15 +30,21 @@ int soft_rc_create(struct soft_qp *qp)
     while (slots < qp->cap.max_send_wr && qp->base.qp_type != IBV_QPT_UC)
         slots *= 2;
     rc->qp = qp;
-    rc->unreliable = qp->base.qp_type == IBV_QPT_UC;
-    rc->size = rc->unreliable ? 0 : qp->cap.max_send_wr;
+    rc->service = service_of(qp->base.qp_type);
+    rc->size = rc->service == SOFT_RC ? qp->cap.max_send_wr : 0;
+    rc->rq = qp->rq;
+    rc->srq = qp->srq;
+    rc->recv_cq = qp->recv_cq;
+    rc->pd = qp->base.pd;
+    qp->unusual |= rc->service == SOFT_XRC_INITIATOR;
     rc->mask = slots - 1;
     rc->max_sge = qp->cap.max_send_sge ? qp->cap.max_send_sge : 1;
     rc->max_inline = qp->cap.max_inline_data;
     rc->wqe = calloc(slots, sizeof *rc->wqe);
     rc->sge = calloc((size_t) slots * rc->max_sge, sizeof *rc->sge);
     rc->inline_data = malloc((size_t) slots * rc->max_inline + 1);
-    if (!rc->wqe || !rc->sge || !rc->inline_data)
+    rc->srq_numbers = rc->service == SOFT_XRC_INITIATOR ? calloc(slots, sizeof *rc->srq_numbers) : NULL;
+    if (!rc->wqe || !rc->sge || !rc->inline_data || (!rc->srq_numbers && rc->service == SOFT_XRC_INITIATOR))
         return ENOMEM;
     if (__atomic_load_n(&qp->base.context->ops.post_send, __ATOMIC_RELAXED) != soft_post_send) /* else other threads read it by now */
         __atomic_store_n(&qp->base.context->ops.post_send, soft_post_send, __ATOMIC_RELEASE);
@@ -42,6 +59,7 @@ void soft_rc_free(struct soft_qp *qp)
     free(rc->wqe);
     free(rc->sge);
     free(rc->inline_data);
+    free(rc->srq_numbers);
     free(rc);
     qp->rc = NULL;
 }
@@ -122,7 +140,10 @@ void soft_rc_fail_locked(struct soft_rc *rc)
     if (rc->has_receive) {
         wc.wr_id = rc->receive.wr_id;
         rc->has_receive = false;
-        soft_rc_push(rc, qp->recv_cq, &wc, true);
+        if (rc->service == SOFT_XRC_TARGET && !rc->srq)
+            soft_xrc_flush(rc, &wc);
+        else
+            soft_rc_push(rc, rc->recv_cq, &wc, true);
     }
     if (!qp->srq) {
         struct soft_rq *rq = &qp->own_rq;

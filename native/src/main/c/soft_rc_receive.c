@@ -3,13 +3,25 @@
 #include "soft_rc.h"
 #include "soft_refuse.h"
 #include "soft_tag.h"
+#include "soft_xrc.h"
 #include <string.h>
 
 struct arrival {
     struct soft_tag tag;
     struct soft_rc_wire header;
-    char payload[SOFT_MTU]; /* without tags, it is read together with the header */
+    char payload[SOFT_XRC_BYTES + SOFT_MTU]; /* without tags, it is read together with the header */
 };
+
+static void arrived_otherwise(struct soft_rc *rc, const struct soft_rc_wire *header, const char *payload, uint32_t length)
+{
+    bool request = header->opcode <= SOFT_RC_SEND_INVALIDATE;
+    if (rc->service == SOFT_UC)
+        soft_uc_arrived(rc, header, payload, length);
+    else if (rc->service == SOFT_XRC_TARGET && request)
+        soft_xrc_requested(rc, header, payload, length);
+    else if (rc->service == SOFT_XRC_INITIATOR && !request)
+        soft_rc_answered(rc, header, payload, length);
+}
 
 static void dispatch(struct soft_rc *rc, const struct arrival *arrival, uint32_t bytes, bool tagged)
 {
@@ -24,8 +36,8 @@ static void dispatch(struct soft_rc *rc, const struct arrival *arrival, uint32_t
     if (tagged && unlikely(!soft_tag_is_right_packet(rc->qp, header, &arrival->tag, arrival->payload, length)))
         return;
     rc->brought |= header->opcode < SOFT_RC_ACK;
-    if (rc->unreliable)
-        soft_uc_arrived(rc, header, arrival->payload, length);
+    if (unlikely(rc->service != SOFT_RC))
+        arrived_otherwise(rc, header, arrival->payload, length);
     else if (header->opcode <= SOFT_RC_SEND_INVALIDATE)
         soft_rc_requested(rc, header, arrival->payload, length);
     else

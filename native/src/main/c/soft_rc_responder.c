@@ -46,7 +46,7 @@ static void refuse_quietly(struct soft_rc *rc, enum soft_rc_nak code)
 
 bool soft_rc_draw_receive(struct soft_rc *rc)
 {
-    struct soft_rq *rq = rc->qp->rq;
+    struct soft_rq *rq = rc->rq;
     if (rc->has_receive)
         return true;
     soft_lock(&rq->lock);
@@ -56,8 +56,8 @@ bool soft_rc_draw_receive(struct soft_rc *rc)
         memcpy(rc->receive_sge, &rq->sge[at * rq->max_sge], (size_t) rc->receive.num_sge * sizeof *rc->receive_sge);
         soft_rq_take(rq);
         rc->has_receive = true;
-        if (rc->qp->srq)
-            soft_check_limit(rc->qp->srq);
+        if (rc->srq)
+            soft_check_limit(rc->srq);
     }
     soft_unlock(&rq->lock);
     return rc->has_receive;
@@ -84,7 +84,7 @@ void soft_rc_complete_receive(struct soft_rc *rc, const struct soft_rc_wire *hea
         wc.invalidated_rkey = header->immediate;
     }
     rc->has_receive = false;
-    soft_rc_push(rc, rc->qp->recv_cq, &wc, header->flags & SOFT_RC_SOLICITED);
+    soft_rc_push(rc, rc->recv_cq, &wc, header->flags & SOFT_RC_SOLICITED);
 }
 
 static void taken(struct soft_rc *rc)
@@ -153,7 +153,7 @@ static void take_write(struct soft_rc *rc, const struct soft_rc_wire *header, co
     }
     /* Nothing is written of a message that does not fit as a whole; a key is not looked at when nothing is written. */
     bool first = header->flags & SOFT_RC_FIRST;
-    char *memory = total ? soft_remote_memory(rc->qp, key, address, first ? total : length, IBV_ACCESS_REMOTE_WRITE) : NULL;
+    char *memory = total ? soft_remote_memory(rc->qp, rc->pd, key, address, first ? total : length, IBV_ACCESS_REMOTE_WRITE) : NULL;
     if (unlikely((total && !memory) || length > total)) {
         refuse_quietly(rc, SOFT_RC_NAK_ACCESS);
         return;
@@ -171,7 +171,7 @@ static void take_write(struct soft_rc *rc, const struct soft_rc_wire *header, co
 static void answer_read(struct soft_rc *rc, const struct soft_rc_wire *request, uint64_t psn)
 {
     uint32_t length = ntohl(request->length);
-    char *memory = length ? soft_remote_memory(rc->qp, ntohl(request->rkey), be64toh(request->address), length, IBV_ACCESS_REMOTE_READ) : NULL;
+    char *memory = length ? soft_remote_memory(rc->qp, rc->pd, ntohl(request->rkey), be64toh(request->address), length, IBV_ACCESS_REMOTE_READ) : NULL;
     if (unlikely(!(rc->qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_READ))) {
         refuse_quietly(rc, SOFT_RC_NAK_INVALID);
         return;
@@ -217,7 +217,7 @@ static void take_atomic(struct soft_rc *rc, const struct soft_rc_wire *header, c
         refuse_quietly(rc, SOFT_RC_NAK_INVALID);
         return;
     }
-    uint64_t *memory = (uint64_t *) soft_remote_memory(rc->qp, ntohl(header->rkey), address, 8, IBV_ACCESS_REMOTE_ATOMIC);
+    uint64_t *memory = (uint64_t *) soft_remote_memory(rc->qp, rc->pd, ntohl(header->rkey), address, 8, IBV_ACCESS_REMOTE_ATOMIC);
     if (unlikely(!memory)) {
         refuse_quietly(rc, SOFT_RC_NAK_ACCESS);
         return;
@@ -260,6 +260,15 @@ static void take_again(struct soft_rc *rc, const struct soft_rc_wire *header, ui
     default:
         rc->ack_due = true;
     }
+}
+
+void soft_rc_requested_of_nobody(struct soft_rc *rc, const struct soft_rc_wire *header)
+{
+    uint64_t psn = soft_rc_psn(rc->expected, ntohl(header->psn));
+    if (rc->has_refused || psn != rc->expected)
+        soft_rc_requested(rc, header, NULL, 0);
+    else
+        refuse_quietly(rc, SOFT_RC_NAK_INVALID);
 }
 
 void soft_rc_requested(struct soft_rc *rc, const struct soft_rc_wire *header, const char *payload, uint32_t length)

@@ -7,6 +7,7 @@
  * is called with the engine's mutex held, except soft_rc_watch_sleep. */
 #include "soft_rc_watch.h"
 #include "soft_cq.h"
+#include "soft_xrc.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -98,6 +99,8 @@ static void listen_to(struct soft_rc *rc, unsigned events)
 
 static bool is_armed(const struct soft_qp *qp)
 {
+    if (qp->rc->service == SOFT_XRC_TARGET)
+        return soft_xrc_is_armed(qp);
     return atomic_load(&qp->send_cq->armed) != SOFT_UNARMED || atomic_load(&qp->recv_cq->armed) != SOFT_UNARMED;
 }
 

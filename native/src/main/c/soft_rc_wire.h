@@ -58,6 +58,10 @@ struct soft_rc_wire {
 };
 _Static_assert(sizeof(struct soft_rc_wire) == 40, "the header of a reliable packet is 40 bytes");
 
+/* Of an XRC initiator's requests the first bytes of the payload are the number of the shared receive queue: the XRCETH of
+ * InfiniBand Architecture 1.2.1, annex A14. */
+#define SOFT_XRC_BYTES sizeof(__be32)
+
 /* The operands of an atomic, as its payload. */
 struct soft_rc_operands {
     __be64 compare, swap_or_add;

@@ -132,7 +132,7 @@ static inline void soft_send_completed(struct soft_qp *qp, const struct ibv_send
     wc.status = status;
     wc.opcode = IBV_WC_SEND;
     wc.qp_num = qp->number;
-    soft_cq_push(qp->send_cq, &wc, false);
+    soft_cq_push_sent(qp->send_cq, &wc);
 }
 
 /* Wakes receivers that sleep for solicited datagrams only; see soft_channel.h. */

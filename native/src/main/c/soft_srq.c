@@ -3,6 +3,7 @@
 #include "soft_objects.h"
 #include "soft_receive.h"
 #include "soft_rq.h"
+#include "soft_xrc.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -55,6 +56,8 @@ int soft_destroy_srq(struct ibv_srq *base)
     struct soft_srq *srq = soft_srq_of(base);
     if (srq->members)
         return EBUSY;
+    if (srq->domain)
+        soft_xrc_remove(srq);
     soft_event_withdraw(soft_context_of(base->context), base);
     pthread_mutex_lock(&base->mutex);
     while (base->events_completed != srq->events_delivered)

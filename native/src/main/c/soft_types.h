@@ -1,7 +1,7 @@
 /* The objects of the soft fabric. Each starts with libibverbs' own structure, so that a pointer to
  * one is a pointer to the other.
  *
- * Locks, in the order in which they may be taken: cq->receive_lock, rq->lock, cq->ring_lock,
+ * Locks, in the order in which they may be taken: cq->receive_lock, context->xrc_lock, rq->lock, cq->ring_lock,
  * channel->lock; context->lock is taken before rq->lock and never with a receive lock held. */
 #pragma once
 #define _GNU_SOURCE
@@ -18,6 +18,7 @@
 #define SOFT_MAX_WR 16384
 #define SOFT_MAX_CQE (1 << 22)
 #define SOFT_MAX_INLINE 1024
+#define SOFT_LOOK_MOST 256 /* completions of sends between two looks for datagrams */
 #define SOFT_IDLE_POLLS 16 /* empty polls between two offers of the processor */
 
 /* One aligned word that another thread may set meanwhile, on a hot path: the same load on x86 either way, but gcc does not
@@ -73,6 +74,11 @@ struct soft_context {
     struct soft_mr_slot **mr_chunks;
     uint32_t mr_next, mr_free;
     atomic_uint windows; /* memory windows that there are */
+    struct soft_lock xrc_lock; /* taken after a connection's lock, and before a receive queue's */
+    struct soft_srq *xrc_queues; /* soft_xrc.c: changed with xrc_members, too, which is taken before any receive lock */
+    struct soft_lock xrc_members;
+    struct soft_qp *xrc_targets; /* guarded by xrc_members */
+    uint32_t last_queue_number;
     struct soft_lock connections_lock;
     struct soft_rc *connections; /* a ring; soft_rc_order.c */
     unsigned connection_count;
@@ -116,6 +122,7 @@ struct soft_cq {
     struct soft_lock ring_lock;
     struct ibv_wc *ring; /* completions that were made outside poll_cq */
     uint32_t mask, head, tail;
+    uint32_t look_at, look_distance; /* a push at this tail sees whether there is room, and for datagrams: soft_cq.c */
     atomic_bool failed;
     struct soft_lock receive_lock; /* receivers, and the right to receive for them */
     struct soft_qp **receivers;    /* QPs whose receive CQ this is */
@@ -163,6 +170,11 @@ struct soft_srq {
     uint32_t limit; /* armed low-water mark, 0 = not armed */
     struct soft_qp *members;
     unsigned events_delivered;
+    /* Of an XRC one: soft_xrc.c. */
+    struct ibv_pd *domain; /* NULL of another one */
+    struct soft_cq *cq;
+    uint32_t number;
+    struct soft_srq *next;
 };
 
 struct soft_faults;
@@ -198,7 +210,7 @@ struct soft_qp {
     struct soft_replay *replay; /* counters of others' tags; guarded by rq->lock, of a connection by rc->lock */
     struct soft_faults *faults;
     struct soft_rc *rc; /* of a reliable connection; else NULL */
-    struct soft_qp *srq_next;
+    struct soft_qp *srq_next, *target_next;
     int (*receive_grouped)(struct soft_qp *, int count, struct ibv_wc *, bool *solicited); /* instead, when it is in a group */
     struct soft_group *groups;      /* multicast; changed under receive_lock and rq->lock */
     const struct soft_group *group; /* whose datagrams are being taken in; NULL: the queue pair's own */

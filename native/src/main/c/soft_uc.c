@@ -103,6 +103,7 @@ static uint8_t flags_of(const struct ibv_send_wr *wr, bool first, bool last)
 
 static void look_at_arrivals(struct soft_rc *rc)
 {
+    rc->unlooked = 0;
     soft_rc_take_rounds(rc, BURST / SOFT_RC_RECEIVE_BATCH);
     sched_yield(); /* the receiver may want this processor */
 }
@@ -110,7 +111,7 @@ static void look_at_arrivals(struct soft_rc *rc)
 static enum ibv_wc_status send_message(struct soft_rc *rc, const struct ibv_send_wr *wr, uint32_t total)
 {
     struct soft_rc_wire header = header_of(rc, wr, total);
-    uint32_t offset = 0, sent = 0, length;
+    uint32_t offset = 0, length;
     do {
         struct iovec iov[1 + SOFT_MAX_SGE];
         length = total - offset < rc->mtu ? total - offset : rc->mtu;
@@ -124,7 +125,8 @@ static enum ibv_wc_status send_message(struct soft_rc *rc, const struct ibv_send
             return IBV_WC_LOC_PROT_ERR;
         rc->una = rc->sent = rc->assigned = ++rc->next;
         offset += length;
-        if (++sent % BURST == 0 && offset < total) {
+        rc->unlooked++;
+        if (offset < total && rc->unlooked >= BURST) {
             look_at_arrivals(rc);
             if (soft_rc_state(rc) != IBV_QPS_RTS)
                 return IBV_WC_WR_FLUSH_ERR;
@@ -165,6 +167,8 @@ int soft_uc_post_send(struct soft_rc *rc, struct ibv_send_wr **at)
         if (status)
             soft_qp_send_failed(rc->qp);
         complete(rc, *at, status, length);
+        if (rc->unlooked >= BURST) /* a program whose polls are full of such completions never looks by itself */
+            look_at_arrivals(rc);
     }
     return 0;
 }
@@ -198,7 +202,7 @@ static bool take_write(struct soft_rc *rc, const struct soft_rc_wire *header, co
     uint32_t total = ntohl(header->length), wanted = header->flags & SOFT_RC_FIRST ? total : length;
     if (!(rc->qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) || length > total)
         return false;
-    char *memory = total ? soft_remote_memory(rc->qp, ntohl(header->rkey), be64toh(header->address), wanted,
+    char *memory = total ? soft_remote_memory(rc->qp, rc->pd, ntohl(header->rkey), be64toh(header->address), wanted,
                                               IBV_ACCESS_REMOTE_WRITE)
                          : NULL;
     if (total && !memory)

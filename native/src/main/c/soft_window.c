@@ -161,14 +161,14 @@ bool soft_window_invalidate(struct soft_qp *qp, uint32_t key)
     return known;
 }
 
-char *soft_window_memory(const struct soft_qp *qp, uint32_t key, uint64_t address, uint32_t length, unsigned access)
+char *soft_window_memory(const struct soft_qp *qp, struct ibv_pd *pd, uint32_t key, uint64_t address, uint32_t length, unsigned access)
 {
     struct soft_context *context = soft_context_of(qp->base.context);
     char *memory = NULL;
     soft_lock(&context->mr_lock);
     const struct soft_mr_slot *slot = soft_mr_slot_of(context, key);
     const struct soft_mw *mw = window_in(slot);
-    if (mw && slot->key == key && mw->base.pd == qp->base.pd &&
+    if (mw && slot->key == key && mw->base.pd == pd &&
         (mw->base.type == IBV_MW_TYPE_1 || mw->binding.qpn == qp->number) && address >= slot->start &&
         address <= slot->end && length <= slot->end - address && (slot->access & access) == access)
         memory = (char *) (uintptr_t) (address + slot->offset);

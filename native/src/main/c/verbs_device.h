@@ -75,6 +75,11 @@ struct verbs_device {
     int (*destroy_srq)(struct ibv_srq *);
     int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **bad);
 
+    /* Optional: XRC. A domain is a protection domain that a queue pair of type XRC_RECV is made in, whose messages go to the shared queues that
+     * were made for it. Such a queue has the number that is asked for, in every life, which no other one of the context may have; 0: any. */
+    struct ibv_srq *(*create_xrc_srq)(struct ibv_pd *, struct ibv_srq_init_attr *, struct ibv_pd *domain, struct ibv_cq *, uint32_t number);
+    int (*srq_number)(struct ibv_srq *, uint32_t *number); /* 0, or EINVAL for another one */
+
     struct ibv_qp *(*create_qp)(struct ibv_pd *, struct ibv_qp_init_attr *);
     int (*modify_qp)(struct ibv_qp *, struct ibv_qp_attr *, int mask);
     int (*query_qp)(struct ibv_qp *, struct ibv_qp_attr *, int mask, struct ibv_qp_init_attr *);

@@ -223,10 +223,42 @@ static void srq_exhausted(void)
     CHECK(stays_empty(a.recv_cq));
 }
 
+/* A program that sends again for each send that completes has as many completions as it has room for, always: what arrives
+ * at the same queue comes through nevertheless, and is not thrown away meanwhile. */
+static void between_sends(void)
+{
+    enum { SENDS = 32, RECEIVES = 64, ROUNDS = 400 };
+    struct end a = make_end((struct end_options){0}), b = make_end((struct end_options){.share = &a});
+    struct ibv_cq *both = ibv_create_cq(a.context, 2 * (SENDS + RECEIVES), NULL, NULL, 0);
+    struct ibv_qp_init_attr init = {.send_cq = both, .recv_cq = both, .qp_type = IBV_QPT_UD, .sq_sig_all = 1, .cap = {SENDS, RECEIVES, 1, 1, 0}};
+    struct ibv_wc wc[SENDS];
+    struct end c = a;
+    int received = 0;
+    CHECK(both && (c.qp = ibv_create_qp(a.pd, &init)));
+    EQUAL(0, to_init(c.qp, QKEY) || to_rtr(c.qp) || to_rts(c.qp));
+    for (unsigned i = 0; i < RECEIVES; i++)
+        EQUAL(0, post_recv(&c, i * 1024, 256));
+    for (unsigned i = 0; i < RECEIVES; i++)
+        EQUAL(0, post_send(&b, &c, 0x80000, 8, 0));
+    for (unsigned i = 0; i < SENDS; i++)
+        EQUAL(0, post_send(&c, &b, 0x90000, 8, 0));
+    for (int round = 0, n; round < ROUNDS && received < RECEIVES; round++) {
+        CHECK((n = ibv_poll_cq(both, SENDS, wc)) >= 0);
+        for (int i = 0; i < n; i++) {
+            EQUAL(IBV_WC_SUCCESS, wc[i].status);
+            if (wc[i].opcode == IBV_WC_RECV)
+                EQUAL(received++ * 1024, wc[i].wr_id); /* in the order of their posting */
+            else
+                EQUAL(0, post_send(&c, &b, 0x90000, 8, 0));
+        }
+    }
+    EQUAL(RECEIVES, received);
+}
+
 int main(int argc, char **argv)
 {
     return run_cases(argc, argv, (struct fabric_case[]){
         {"exhausted", exhausted}, {"full", full}, {"order", order}, {"too-small", too_small}, {"wrong-key", wrong_key},
         {"unmapped", unmapped}, {"cq-overflow", cq_overflow}, {"cq-resize", cq_resize}, {"srq", srq},
-        {"srq-exhausted", srq_exhausted}, {0}});
+        {"srq-exhausted", srq_exhausted}, {"between-sends", between_sends}, {0}});
 }

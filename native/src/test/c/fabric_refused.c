@@ -12,13 +12,11 @@ static int failed(const void *made)
     return made ? 0 : errno;
 }
 
-static int xrcd(void) { return failed(ibv_open_xrcd(a.context, &(struct ibv_xrcd_init_attr){.fd = -1})); }
-static int srq_ex(void)
+static int tagged_srq(void)
 {
     return failed(ibv_create_srq_ex(a.context, &(struct ibv_srq_init_attr_ex){.attr = {16, 1, 0}, .comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD,
-                                                                             .srq_type = IBV_SRQT_XRC, .pd = a.pd}));
+                                                                             .srq_type = IBV_SRQT_TM, .pd = a.pd}));
 }
-static int srq_num(void) { return ibv_get_srq_num(&(struct ibv_srq){.context = a.context}, &(uint32_t){0}); }
 static int open_qp(void) { return failed(ibv_open_qp(a.context, &(struct ibv_qp_open_attr){.comp_mask = 0})); }
 static int dmabuf_probe(void) { return failed(ibv_reg_dmabuf_mr(a.pd, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE)); }
 static int dmabuf(void) { return failed(ibv_reg_dmabuf_mr(a.pd, 0, 4096, 0, 0, IBV_ACCESS_LOCAL_WRITE)); }
@@ -75,12 +73,6 @@ static struct ibv_qp_init_attr_ex qp_attr(uint32_t mask)
     return (struct ibv_qp_init_attr_ex){.send_cq = a.send_cq, .recv_cq = a.recv_cq, .cap = {16, 16, 2, 2, 0}, .qp_type = IBV_QPT_UD,
                                         .comp_mask = IBV_QP_INIT_ATTR_PD | mask, .pd = a.pd};
 }
-static int xrc_qp(void)
-{
-    struct ibv_qp_init_attr_ex attr = qp_attr(IBV_QP_INIT_ATTR_XRCD);
-    attr.qp_type = IBV_QPT_XRC_SEND;
-    return failed(ibv_create_qp_ex(a.context, &attr));
-}
 static int scaling_qp(void)
 {
     struct ibv_qp_init_attr_ex attr = qp_attr(IBV_QP_INIT_ATTR_IND_TABLE);
@@ -121,7 +113,7 @@ static const struct {
     const char *said;
     int (*call)(void);
 } table[] = {
-    {"ibv_open_xrcd is not", xrcd}, {"ibv_create_srq_ex is not", srq_ex}, {"ibv_get_srq_num is not", srq_num}, {"ibv_open_qp is not", open_qp},
+    {"ibv_create_srq_ex with tag matching is not", tagged_srq}, {"ibv_open_qp is not", open_qp},
     {"asked for ibv_reg_dmabuf_mr,", dmabuf_probe}, {"ibv_reg_dmabuf_mr is not", dmabuf}, {"ibv_rereg_mr is not", rereg}, {"asked for ibv_alloc_null_mr,", null_mr},
     {"asked for ibv_alloc_dm,", device_memory}, {"ibv_alloc_parent_domain with allocators is not", parent_domain},
     {"asked for ibv_create_counters,", counters}, {"ibv_create_flow is not", flow}, {"ibv_create_flow_action_esp is not", flow_action},
@@ -131,7 +123,7 @@ static const struct {
     {"ibv_import_pd is not", import_pd}, {"ibv_import_mr is not", import_mr}, {"ibv_import_dm is not", import_dm},
     {"ibv_resolve_eth_l2_from_gid is not", ethernet_address}, {"verbs_open_device is not", vendors_device},
     {"asked for ibv_create_cq_ex with time stamps", time_stamps},
-    {"asked for ibv_create_cq_ex with IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN,", ignore_overrun}, {"ibv_create_qp_ex for XRC is not", xrc_qp},
+    {"asked for ibv_create_cq_ex with IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN,", ignore_overrun},
     {"ibv_create_qp_ex with receive-side scaling is not", scaling_qp}, {"ibv_create_qp_ex with segmentation offload is not", offload_qp},
     {"ibv_create_qp_ex with create_flags is not", flagged_qp}, {"ibv_create_qp_ex with these send operations is not", windows_qp},
     {"ibv_create_qp is not supported for queue pairs of type", raw_qp},

@@ -18,9 +18,6 @@ int cm_create(struct rdma_event_channel *channel, struct rdma_cm_id **out, void 
                          "there is no IPoIB interface whose groups it could join; use RDMA_PS_UDP");
     if (ps != RDMA_PS_TCP && ps != RDMA_PS_UDP && ps != RDMA_PS_IB)
         return cm_fail(EINVAL);
-    if (type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV)
-        return cm_refuse("rdma_create_ep for XRC",
-                         "use RC, with a shared receive queue where many connections share memory");
     if (!cm_device()) /* as rdma_create_id fails where there is no device */
         return -1;
     struct rdma_event_channel *own = channel ? NULL : rdma_create_event_channel();

@@ -118,6 +118,30 @@ EXPORT int rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr
     }
 }
 
+/* Ids have one domain, as those of librdmacm have: a process's targets and shared queues find each other. */
+static struct ibv_xrcd *xrc_domain(struct ibv_context *context)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static struct ibv_xrcd *domain;
+    struct ibv_xrcd_init_attr attr = {.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1, .oflags = O_CREAT};
+    pthread_mutex_lock(&mutex);
+    if (!domain)
+        domain = ibv_open_xrcd(context, &attr);
+    struct ibv_xrcd *found = domain;
+    pthread_mutex_unlock(&mutex);
+    return found;
+}
+
+static int make_receive_queue(struct cm_id *id, uint32_t receives)
+{
+    struct rdma_cm_id *public = &id->id;
+    if (!(public->recv_cq_channel = ibv_create_comp_channel(public->verbs)) ||
+        !(public->recv_cq = ibv_create_cq(public->verbs, (int)receives + 1, public, public->recv_cq_channel, 0)))
+        return -1;
+    id->owns_cqs = 1;
+    return 0;
+}
+
 static int make_queues(struct cm_id *id, struct ibv_qp_init_attr *wanted)
 {
     struct rdma_cm_id *public = &id->id;
@@ -131,11 +155,9 @@ static int make_queues(struct cm_id *id, struct ibv_qp_init_attr *wanted)
         id->owns_cqs = 1;
     }
     if (!wanted->recv_cq && receives) {
-        if (!(public->recv_cq_channel = ibv_create_comp_channel(public->verbs)) ||
-            !(public->recv_cq = ibv_create_cq(public->verbs, (int)wanted->cap.max_recv_wr + 1, public, public->recv_cq_channel, 0)))
+        if (make_receive_queue(id, wanted->cap.max_recv_wr))
             return -1;
         wanted->recv_cq = public->recv_cq;
-        id->owns_cqs = 1;
     }
     return 0;
 }
@@ -177,7 +199,12 @@ EXPORT int rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_
     }
     if (!wanted->pd || wanted->pd->context != public->verbs)
         return cm_fail(EINVAL);
-    if (public->srq && !wanted->srq)
+    if (public->qp_type == IBV_QPT_XRC_RECV && (!(wanted->comp_mask & IBV_QP_INIT_ATTR_XRCD) || !wanted->xrcd)) {
+        if (!(wanted->xrcd = xrc_domain(public->verbs)))
+            return -1;
+        wanted->comp_mask |= IBV_QP_INIT_ATTR_XRCD;
+    }
+    if (public->srq && !wanted->srq && public->qp_type != IBV_QPT_XRC_RECV)
         wanted->srq = public->srq;
     if (make_queues(id, (struct ibv_qp_init_attr *)wanted) || !(public->qp = make_queue_pair(public, wanted))) {
         int error = errno;
@@ -214,30 +241,60 @@ EXPORT void rdma_destroy_qp(struct rdma_cm_id *public)
     pthread_mutex_unlock(&cm_mutex);
     if (qp && ibv_destroy_qp(qp))
         cm_say("rdma_destroy_qp: ibv_destroy_qp failed");
-    destroy_queues(cm_of(public));
+    if (!public->srq || public->qp_type != IBV_QPT_XRC_RECV) /* else its shared queue uses them */
+        destroy_queues(cm_of(public));
 }
 
 EXPORT int rdma_create_srq(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_srq_init_attr *wanted)
 {
-    if (!public || !wanted || public->srq)
+    if (!public || !wanted)
         return cm_fail(EINVAL);
-    if (!pd && !(pd = public->pd))
-        return cm_fail(EINVAL); /* not on a device yet */
-    public->srq = ibv_create_srq(pd, wanted);
-    if (!public->srq)
-        return -1;
-    public->pd = pd;
-    return 0;
+    struct ibv_srq_init_attr_ex extended = {.srq_context = wanted->srq_context, .attr = wanted->attr, .pd = pd,
+                                            .comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD,
+                                            .srq_type = public->qp_type == IBV_QPT_XRC_RECV ? IBV_SRQT_XRC : IBV_SRQT_BASIC};
+    int result = rdma_create_srq_ex(public, &extended);
+    wanted->attr = extended.attr;
+    return result;
+}
+
+/* What the program leaves out for XRC is the domain of this process's ids, and a queue for the receives of this one. */
+static int complete_for_xrc(struct cm_id *id, struct ibv_srq_init_attr_ex *wanted)
+{
+    if (!(wanted->comp_mask & IBV_SRQ_INIT_ATTR_XRCD) || !wanted->xrcd)
+        wanted->xrcd = xrc_domain(id->id.verbs);
+    if (!(wanted->comp_mask & IBV_SRQ_INIT_ATTR_CQ))
+        wanted->cq = NULL;
+    if (wanted->xrcd && !wanted->cq && !make_receive_queue(id, wanted->attr.max_wr))
+        wanted->cq = id->id.recv_cq;
+    wanted->comp_mask |= IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+    return wanted->cq ? 0 : -1;
 }
 
 EXPORT int rdma_create_srq_ex(struct rdma_cm_id *public, struct ibv_srq_init_attr_ex *wanted)
 {
-    if (!wanted || (wanted->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && wanted->srq_type != IBV_SRQT_BASIC))
-        return cm_refuse("rdma_create_srq_ex of another type than basic", "XRC and tag matching are not virtualized");
-    struct ibv_srq_init_attr plain = {.srq_context = wanted->srq_context, .attr = wanted->attr};
-    int result = rdma_create_srq(public, wanted->comp_mask & IBV_SRQ_INIT_ATTR_PD ? wanted->pd : NULL, &plain);
-    wanted->attr = plain.attr;
-    return result;
+    if (!public || !wanted || public->srq || !public->verbs)
+        return cm_fail(EINVAL); /* not on a device yet */
+    if (!(wanted->comp_mask & IBV_SRQ_INIT_ATTR_TYPE)) {
+        wanted->srq_type = IBV_SRQT_BASIC;
+        wanted->comp_mask |= IBV_SRQ_INIT_ATTR_TYPE;
+    }
+    if (!(wanted->comp_mask & IBV_SRQ_INIT_ATTR_PD) || !wanted->pd) {
+        wanted->pd = public->pd;
+        wanted->comp_mask |= IBV_SRQ_INIT_ATTR_PD;
+    }
+    if (!wanted->pd)
+        return cm_fail(EINVAL);
+    if (wanted->srq_type == IBV_SRQT_TM)
+        return cm_refuse("rdma_create_srq_ex with tag matching", "the queue's tags are not virtualized");
+    if ((wanted->srq_type == IBV_SRQT_XRC && complete_for_xrc(cm_of(public), wanted)) ||
+        !(public->srq = ibv_create_srq_ex(public->verbs, wanted))) {
+        int error = errno;
+        if (!public->qp)
+            destroy_queues(cm_of(public));
+        return cm_fail(error);
+    }
+    public->pd = wanted->pd;
+    return 0;
 }
 
 EXPORT void rdma_destroy_srq(struct rdma_cm_id *public)
@@ -245,4 +302,6 @@ EXPORT void rdma_destroy_srq(struct rdma_cm_id *public)
     if (public->srq && ibv_destroy_srq(public->srq))
         cm_say("rdma_destroy_srq: ibv_destroy_srq failed");
     public->srq = NULL;
+    if (!public->qp)
+        destroy_queues(cm_of(public));
 }

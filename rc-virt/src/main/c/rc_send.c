@@ -142,6 +142,8 @@ static int record(struct v_qp *qp, const struct ibv_send_wr *wr, struct rc_reque
         record_atomic(request, wr);
     else
         record_rdma(request, wr);
+    if (UNLIKELY(qp->qp.qp_type == IBV_QPT_XRC_SEND))
+        request->posted.qp_type.xrc.remote_srqn = wr->qp_type.xrc.remote_srqn;
     translate_rkey(qp->rc, request);
     if (wr->send_flags & IBV_SEND_INLINE)
         error = copy_inline(qp, request, wr);

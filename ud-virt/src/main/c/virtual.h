@@ -63,6 +63,7 @@ struct v_context {
     struct v_async *events, **events_last; /* of before a checkpoint; guarded by virtual_mutex */
     struct v_link link, pds, mrs, mws, channels, cqs, srqs, qps;
     int has_windows; /* or has had: completions are looked at for what they say of them (virtual_window.h) */
+    uint32_t last_queue_number; /* of shared receive queues for XRC; guarded by virtual_mutex */
     struct v_numbers *numbers; /* real queue pair number to virtual one; virtual_number.c */
     struct verbs_context verbs; /* the job holds &verbs.context */
 };
@@ -124,6 +125,9 @@ struct v_srq {
     struct v_link link;
     struct ibv_srq_init_attr wanted;
     struct kept_receives *kept; /* while a life is rebuilt */
+    struct v_pd *domain;        /* of an XRC one, with its completion queue and its number, which is the same in all lives; else NULL */
+    struct v_cq *cq;
+    uint32_t number;
     uint32_t limit;             /* as a checkpoint found it armed */
     uint32_t async_delivered;
 };
@@ -338,6 +342,8 @@ int virtual_repost_kept(struct kept_receives **place, const struct receiver *to)
 
 /* virtual_srq.c */
 struct ibv_srq *virtual_create_srq(struct ibv_pd *, struct ibv_srq_init_attr *);
+struct ibv_srq *virtual_create_xrc_srq(struct ibv_pd *, struct ibv_srq_init_attr *, struct ibv_pd *domain, struct ibv_cq *, uint32_t number);
+int virtual_srq_number(struct ibv_srq *, uint32_t *number);
 int virtual_modify_srq(struct ibv_srq *, struct ibv_srq_attr *, int mask);
 int virtual_query_srq(struct ibv_srq *, struct ibv_srq_attr *);
 int virtual_destroy_srq(struct ibv_srq *);

@@ -45,6 +45,8 @@ static int is_translated(void)
 
 static int (*way_of_sends(const struct v_qp *qp))(struct v_qp *, struct ibv_send_wr *, struct ibv_send_wr **)
 {
+    if (qp->qp.qp_type == IBV_QPT_XRC_SEND)
+        return rc_post_list; /* its requests have one field more */
     if (qp->rc)
         return is_translated() ? rc_post_translated : rc_post_plain;
     if (qp->wanted.sq_sig_all)

@@ -61,7 +61,9 @@ static void set_number(struct v_qp *qp, uint32_t number)
 static uint32_t transport_of(enum ibv_qp_type type)
 {
     switch (type) {
-    case IBV_QPT_RC: return UDCKPT_TRANSPORT_RC;
+    case IBV_QPT_RC:
+    case IBV_QPT_XRC_SEND:
+    case IBV_QPT_XRC_RECV: return UDCKPT_TRANSPORT_RC;
     case IBV_QPT_UC: return UDCKPT_TRANSPORT_UC;
     default: return UDCKPT_TRANSPORT_UD;
     }
@@ -118,7 +120,8 @@ static int check(const struct ibv_qp_init_attr *wanted)
 {
     static unsigned said; /* one line for each type */
     unsigned bit = 1u << ((unsigned)wanted->qp_type & 31);
-    if (wanted->qp_type != IBV_QPT_UD && !qp_is_connected(wanted->qp_type)) {
+    int xrc = wanted->qp_type == IBV_QPT_XRC_SEND || wanted->qp_type == IBV_QPT_XRC_RECV;
+    if ((wanted->qp_type != IBV_QPT_UD && !qp_is_connected(wanted->qp_type)) || (xrc && !lower_device->create_xrc_srq)) {
         if (!(__atomic_fetch_or(&said, bit, __ATOMIC_RELAXED) & bit))
             control_log("ibv_create_qp is not supported for queue pairs of type %s: use UD, UC or RC", qp_type_name(wanted->qp_type));
         return EOPNOTSUPP;

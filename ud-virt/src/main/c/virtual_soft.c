@@ -6,6 +6,7 @@
 #include "soft_send.h"
 #include "soft_srq.h"
 #include "soft_window.h"
+#include "soft_xrc.h"
 #include "control.h"
 #include "counters.h"
 #include "virtual_grh.h"
@@ -342,7 +343,8 @@ static uint32_t interrupted(const struct soft_qp *qp, struct ibv_recv_wr *wrs, u
 static uint32_t outstanding(const struct ibv_qp *real, struct ibv_recv_wr *wrs, uint32_t max)
 {
     const struct soft_qp *qp = (const struct soft_qp *)real;
-    uint32_t first = interrupted(qp, wrs, max), taken = first < max ? first : max;
+    bool target = qp->rc && qp->rc->service == SOFT_XRC_TARGET; /* what it fills is a shared queue's */
+    uint32_t first = target ? 0 : interrupted(qp, wrs, max), taken = first < max ? first : max;
     return first + outstanding_in(&qp->own_rq, wrs + taken, max - taken);
 }
 
@@ -380,6 +382,8 @@ static struct ibv_send_wr unfinished(const struct soft_rc *rc, uint32_t index)
         wr.wr.rdma.remote_addr = wqe->remote_address;
         wr.wr.rdma.rkey = wqe->rkey;
     }
+    if (rc->service == SOFT_XRC_INITIATOR)
+        wr.qp_type.xrc.remote_srqn = soft_xrc_number(rc, index);
     return wr;
 }
 
@@ -397,6 +401,12 @@ static uint32_t outstanding_shared(const struct ibv_srq *real, struct ibv_recv_w
     uint32_t count = 0;
     for (const struct soft_qp *qp = srq->members; qp; qp = qp->srq_next)
         count += interrupted(qp, wrs + (count < max ? count : max), count < max ? max - count : 0);
+    const struct soft_rc *first = srq->domain ? soft_context_of(real->context)->connections : NULL, *rc = first;
+    if (first)
+        do {
+            if (soft_xrc_fills(rc, srq))
+                count += interrupted(rc->qp, wrs + (count < max ? count : max), count < max ? max - count : 0);
+        } while ((rc = rc->neighbour) != first);
     uint32_t taken = count < max ? count : max;
     return count + outstanding_in(&srq->rq, wrs + taken, max - taken);
 }

@@ -4,11 +4,44 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* The device's queue of this life; NULL with errno. An XRC one is called by its number for ever, as peers do. */
+static struct ibv_srq *make_real(const struct v_srq *srq, const struct v_pd *pd, struct ibv_srq_init_attr *wanted)
+{
+    if (!srq->domain)
+        return lower_device->create_srq(pd->real, wanted);
+    if (lower_device->create_xrc_srq)
+        return lower_device->create_xrc_srq(pd->real, wanted, srq->domain->real, srq->cq->real, srq->number);
+    errno = EOPNOTSUPP;
+    return NULL;
+}
+
+static int is_taken(const struct v_context *context, uint32_t number)
+{
+    FOR_EACH(struct v_srq, link, srq, &context->srqs)
+        if (srq->number == number)
+            return 1;
+    return 0;
+}
+
+/* Peers may still name one that is gone, also when lives lie between: so the count goes on over restarts. */
+static uint32_t next_number(struct v_context *context)
+{
+    pthread_mutex_lock(&virtual_mutex);
+    do
+        context->last_queue_number = (context->last_queue_number + 1) & 0xffffff;
+    while (!context->last_queue_number || is_taken(context, context->last_queue_number));
+    uint32_t number = context->last_queue_number;
+    pthread_mutex_unlock(&virtual_mutex);
+    return number;
+}
+
 static int fill(struct v_srq *srq, struct v_pd *pd, struct ibv_srq_init_attr *wanted)
 {
     struct ibv_srq_init_attr real = *wanted;
     real.srq_context = srq;
-    srq->real = lower_device->create_srq(pd->real, &real);
+    if (srq->domain)
+        srq->number = next_number(context_of(pd->pd.context));
+    srq->real = make_real(srq, pd, &real);
     if (!srq->real)
         return errno;
     wanted->attr = real.attr;
@@ -28,9 +61,13 @@ static int fill(struct v_srq *srq, struct v_pd *pd, struct ibv_srq_init_attr *wa
     return ENOMEM;
 }
 
-static struct v_srq *create(struct ibv_pd *pd, struct ibv_srq_init_attr *wanted)
+static struct v_srq *create(struct ibv_pd *pd, struct ibv_srq_init_attr *wanted, struct ibv_pd *domain, struct ibv_cq *cq)
 {
     struct v_srq *srq = calloc(1, sizeof *srq);
+    if (srq) {
+        srq->domain = (struct v_pd *)domain;
+        srq->cq = (struct v_cq *)cq;
+    }
     int error = srq ? fill(srq, (struct v_pd *)pd, wanted) : ENOMEM;
     if (error) {
         free(srq);
@@ -38,6 +75,8 @@ static struct v_srq *create(struct ibv_pd *pd, struct ibv_srq_init_attr *wanted)
         return NULL;
     }
     pd_used(pd, 1);
+    if (domain)
+        pd_used(domain, 1);
     pthread_mutex_lock(&virtual_mutex);
     list_append(&context_of(pd->context)->srqs, &srq->link);
     pthread_mutex_unlock(&virtual_mutex);
@@ -52,9 +91,29 @@ struct ibv_srq *virtual_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *
     }
     if (!gate_enter())
         return NULL;
-    struct v_srq *srq = create(pd, wanted);
+    struct v_srq *srq = create(pd, wanted, NULL, NULL);
     gate_leave();
     return srq ? &srq->srq : NULL;
+}
+
+struct ibv_srq *virtual_create_xrc_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *wanted, struct ibv_pd *domain, struct ibv_cq *cq, uint32_t number)
+{
+    if (number) {
+        errno = EINVAL;
+        return NULL;
+    }
+    if (!gate_enter())
+        return NULL;
+    struct v_srq *srq = create(pd, wanted, domain, cq);
+    gate_leave();
+    return srq ? &srq->srq : NULL;
+}
+
+int virtual_srq_number(struct ibv_srq *virtual, uint32_t *number)
+{
+    const struct v_srq *srq = (const struct v_srq *)virtual;
+    *number = srq->number;
+    return srq->domain ? 0 : EINVAL;
 }
 
 /* The capability to be resized is not told, so nobody may ask for it (ibv_modify_srq(3)). */
@@ -94,6 +153,8 @@ int virtual_destroy_srq(struct ibv_srq *virtual)
         pthread_mutex_unlock(&virtual_mutex);
         virtual_withdraw_events(context_of(virtual->context), virtual);
         pd_used(virtual->pd, -1);
+        if (srq->domain)
+            pd_used(&srq->domain->pd, -1);
     }
     gate_leave();
     if (error)
@@ -124,7 +185,7 @@ int virtual_rebuild_srq(struct v_srq *srq)
     struct ibv_srq_init_attr wanted = srq->wanted;
     wanted.srq_context = srq;
     wanted.attr.srq_limit = 0;
-    srq->real = lower_device->create_srq(((struct v_pd *)srq->srq.pd)->real, &wanted);
+    srq->real = make_real(srq, (struct v_pd *)srq->srq.pd, &wanted);
     return srq->real ? 0 : -1;
 }
 

@@ -1,4 +1,4 @@
-/* A random walk through the verbs of UD, UC, RC and memory windows: valid programs whose history does not depend on when a device delivers. Knows
+/* A random walk through the verbs of UD, UC, RC, XRC and memory windows: valid programs whose history does not depend on when a device delivers. Knows
  * nothing of udckpt. What is said of a step is the same in every run with the same seed, whatever the numbers are. */
 #pragma once
 #define _GNU_SOURCE
@@ -88,3 +88,4 @@ void walk_event(void);
 void walk_query(void);
 void walk_resize(void);
 void walk_connections(void); /* verbs_walk_connections.c */
+void walk_xrc(void); /* verbs_walk_xrc.c */

@@ -26,10 +26,10 @@ class SoftFabricTest {
     private static final List<String> DATAGRAMS = List.of("send", "receive", "state", "events", "address", "threads", "rules", "extended", "multicast");
     /** Of datagrams of which only a part can be read: with tags they are not taken (docs/soft-fabric.md). */
     private static final Map<String, Set<String>> NEED_A_PART = Map.of("receive", Set.of("too-small", "wrong-key", "unmapped"), "send", Set.of("unmapped"));
-    private static final List<String> CONNECTIONS = List.of("rc", "rc_errors", "rc_threads", "uc", "windows", "order");
+    private static final List<String> CONNECTIONS = List.of("rc", "rc_errors", "rc_threads", "uc", "xrc", "windows", "order");
     /** What does not hold over a bad network: of unreliable connections most, since messages are lost; order between connections, since packets are. */
     private static final Map<String, Set<String>> NEED_ALL = Map.of("windows", Set.of("unreliable"), "order", Set.of("other-queues", "chain"), "uc", Set.of("sends", "writes", "sleeper", "refused",
-            "silence", "broken-sends", "shared-queue", "large"));
+            "silence", "broken-sends", "shared-queue", "large", "between-sends"));
 
     @TestFactory
     Stream<DynamicContainer> preloaded() {

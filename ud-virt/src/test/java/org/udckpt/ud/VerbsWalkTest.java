@@ -42,8 +42,9 @@ class VerbsWalkTest {
                 int next = step + 1;
                 while (next < steps && !restartBefore.test(next)) next++;
                 client.tell("go " + (next - step));
-                for (String line = client.line(); !line.equals("done"); line = client.line()) {
-                    assertTrue(line.startsWith("step "), "seed " + seed + ": " + line);
+                for (String line = client.line(); !"done".equals(line); line = client.line()) {
+                    assertTrue(line != null && line.startsWith("step "), "seed " + seed + ", lending " + lending + ", life " + lives.size() + ": " + line
+                            + " after\n" + String.join("\n", history.subList(Math.max(0, history.size() - 20), history.size())));
                     history.add(line);
                 }
                 step = next;
