@@ -1,4 +1,4 @@
-# `udckpt install PREFIX`: what runs without this tree, Maven and a compiler (docs/install.md).
+# `udckpt install PREFIX`: what runs without this tree, Maven and a compiler (docs/operator/install.md).
 
 # install_below PREFIX
 install_below() {

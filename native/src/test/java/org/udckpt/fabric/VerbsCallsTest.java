@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/verbs-calls.md names every call of libibverbs, librdmacm and verbs.h, and says what becomes of it. */
+/** docs/reference/verbs-calls.md names every call of libibverbs, librdmacm and verbs.h, and says what becomes of it. */
 class VerbsCallsTest {
     private static final Path ROOT = Path.of(System.getProperty("user.dir")).getParent();
     private static final Set<String> OURS = Set.of("supported", "refused", "probe");
@@ -36,7 +36,7 @@ class VerbsCallsTest {
 
     /** The table below a heading. */
     private static Map<String, Row> table(String heading) throws Exception {
-        String page = Files.readString(ROOT.resolve("docs/verbs-calls.md"));
+        String page = Files.readString(ROOT.resolve("docs/reference/verbs-calls.md"));
         String section = page.substring(page.indexOf("\n## " + heading)).substring(1);
         Map<String, Row> rows = new TreeMap<>();
         for (Matcher row = ROW.matcher(section.substring(0, section.indexOf("\n## "))); row.find();) {

@@ -9,7 +9,7 @@ import org.udckpt.job.report.Messages;
 import org.udckpt.process.huge.HugePages;
 import org.udckpt.linux.LinuxError;
 
-/** Gives the ranks their huge pages back after each checkpoint, once its snapshots are gone (docs/huge-pages.md). */
+/** Gives the ranks their huge pages back after each checkpoint, once its snapshots are gone (docs/internals/capture.md). */
 public final class HugePageRepair implements AutoCloseable {
     private static final long PERIOD_MS = 100;
 

@@ -34,7 +34,7 @@ import org.udckpt.job.store.StopTimesRow;
 
 /**
  * Takes the checkpoints of a job of several nodes: the lead's half, which owns the image's directory and its manifest. The nodes' halves are
- * {@link UnitCheckpoints}; between them is the coordinator ({@link Agreement}, docs/coordination.md), whose words come in by {@link #called}, {@link #commit} and
+ * {@link UnitCheckpoints}; between them is the coordinator ({@link Agreement}, docs/internals/coordination.md), whose words come in by {@link #called}, {@link #commit} and
  * {@link #ended}.
  */
 public final class LeadCheckpoints implements Checkpoints, AutoCloseable {

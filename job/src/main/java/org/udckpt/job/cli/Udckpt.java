@@ -19,7 +19,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         description = "Checkpoint and restart of unmodified MPI jobs over InfiniBand verbs.",
         footer = {"  demo        The main job from nothing: run, checkpoint, kill, restart on", "                other addresses, compare.",
             "  test        The whole test suite.", "  install     Put what runs below a prefix, for others.",
-            "  bench       Benchmarks; 'udckpt bench' lists them.", "", "docs/exit-codes.md has the exit codes."})
+            "  bench       Benchmarks; 'udckpt bench' lists them.", "", "docs/operator/exit-codes.md has the exit codes."})
 public final class Udckpt implements Runnable {
     private static final List<Class<?>> VERBS = List.of(RunCommand.class, AgentCommand.class, BatchCommand.class, CheckpointCommand.class, RestartCommand.class,
             StatusCommand.class, ListCommand.class, InspectCommand.class, DiffCommand.class, VerifyCommand.class, ExportCoreCommand.class, BisectCommand.class,

@@ -34,10 +34,10 @@ class SettingsTest {
         assertTrue(settings.warnings().get(1).contains("did you mean UDCKPT_INTERVAL?"));
     }
 
-    /** docs/settings.md says what the program does. */
+    /** docs/operator/settings.md says what the program does. */
     @Test
     void eachIsDocumentedAsItIs() throws Exception {
-        List<String> rows = Files.readAllLines(Path.of(System.getProperty("udckpt.root"), "docs/settings.md")).stream().filter(line -> line.startsWith("| `")).toList();
+        List<String> rows = Files.readAllLines(Path.of(System.getProperty("udckpt.root"), "docs/operator/settings.md")).stream().filter(line -> line.startsWith("| `")).toList();
         assertEquals(Stream.of(Option.values()).map(option -> "| `%s` | `%s` | %s | %s |".formatted(option.key(), option.variable(),
                 option.fallback().isEmpty() ? "" : "`" + option.fallback() + "`", option.help())).toList(), rows);
     }
