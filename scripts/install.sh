@@ -33,9 +33,9 @@ install_below() {
 }
 
 install_shared() {
-    local prefix=$1 version=$2 file
-    for file in "$root"/docs/*.md "$root/README.md"; do
-        install -D -m 644 "$file" "$prefix/share/doc/udckpt/${file##*/}"
+    local prefix=$1 version=$2 page
+    (cd "$root" && find README.md docs -type f) | while IFS= read -r page; do
+        install -D -m 644 "$root/$page" "$prefix/share/doc/udckpt/$page"
     done
     install -D -m 755 "$root/share/slurm/job.sh" "$prefix/share/udckpt/slurm/job.sh"
     install -D -m 644 /dev/null "$prefix/share/modulefiles/udckpt/$version"

@@ -24,6 +24,9 @@ class VerbsCallsTest {
     private static final Set<String> OURS = Set.of("supported", "refused", "probe");
     private static final Set<String> THEIRS = Set.of("harmless", "outside");
     private static final Pattern ROW = Pattern.compile("\\| `(\\w+)` \\| (\\w+) \\| (.*?) ?\\|");
+    /** Calls of which there is no more to say: {@code * supported: `a`, `b`}, over several lines. */
+    private static final Pattern LIST = Pattern.compile("(?m)^\\* (\\w+)(?: \\((.*?)\\))?: ((?:`\\w+`,?\\s+)+)");
+    private static final Pattern NAME = Pattern.compile("`(\\w+)`");
     private static final Pattern INLINE = Pattern.compile("\\b(ibv_\\w+)\\(");
     private static final Pattern REFUSAL = Pattern.compile("cm_refuse\\(\"(r\\w+)\"");
 
@@ -34,16 +37,25 @@ class VerbsCallsTest {
         }
     }
 
-    /** The table below a heading. */
+    /** The lists and the table below a heading. */
     private static Map<String, Row> table(String heading) throws Exception {
         String page = Files.readString(ROOT.resolve("docs/reference/verbs-calls.md"));
         String section = page.substring(page.indexOf("\n## " + heading)).substring(1);
         Map<String, Row> rows = new TreeMap<>();
-        for (Matcher row = ROW.matcher(section.substring(0, section.indexOf("\n## "))); row.find();) {
-            assertEquals(null, rows.put(row.group(1), new Row(row.group(2), row.group(3))), row.group(1));
-            assertTrue(OURS.contains(row.group(2)) || THEIRS.contains(row.group(2)), row.group());
+        String calls = section.substring(0, section.indexOf("\n## "));
+        for (Matcher row = ROW.matcher(calls); row.find();) {
+            add(rows, row.group(1), new Row(row.group(2), row.group(3)));
+        }
+        for (Matcher list = LIST.matcher(calls); list.find();) {
+            Row row = new Row(list.group(1), list.group(2) == null ? "" : list.group(2));
+            NAME.matcher(list.group(3)).results().forEach(name -> add(rows, name.group(1), row));
         }
         return rows;
+    }
+
+    private static void add(Map<String, Row> rows, String call, Row row) {
+        assertEquals(null, rows.put(call, row), call);
+        assertTrue(OURS.contains(row.here) || THEIRS.contains(row.here), () -> call + ": " + row);
     }
 
     private static Set<String> where(Map<String, Row> rows, Predicate<Row> condition) {
