@@ -148,9 +148,10 @@ class PagesTest {
         Set<String> all = flags.values().stream().flatMap(Set::stream).collect(Collectors.toCollection(TreeSet::new));
         all.addAll(FOREIGN_FLAGS);
         String scripts = SOURCES.ending(true, ".sh").stream().map(SOURCES::text).collect(Collectors.joining()) + bench();
-        assertEquals(List.of(), found(FLAG, flag -> !all.contains(flag.group()) && !scripts.contains(flag.group()) && !isWord(flag.group())));
-        assertEquals(List.of(), found(COMMAND, command -> flags.containsKey(command.group(1))
+        List<String> unknown = found(FLAG, flag -> !all.contains(flag.group()) && !scripts.contains(flag.group()) && !isWord(flag.group()));
+        unknown.addAll(found(COMMAND, command -> flags.containsKey(command.group(1))
                 && FLAG.matcher(arguments(command.group(2))).results().anyMatch(flag -> !flags.get(command.group(1)).contains(flag.group()))));
+        assertEquals(List.of(), unknown);
     }
 
     /** Of a command, what is before its program, a comment, the end of code. */

@@ -61,7 +61,7 @@ public sealed interface Note {
     record Stay(HostParts parts, long newest, Set<Long> checkpoints) implements Note {}
 
     /**
-     * To all: tell the lead of your ranks, by tables (docs/internals/coordination.md, "Rank tables").
+     * To all: tell the lead of your ranks, by tables (docs/reference/transport.md, "Messages of the tree").
      *
      * @param question  from 1: the answer says which one it is to
      * @param endpoints at most so many of each unit

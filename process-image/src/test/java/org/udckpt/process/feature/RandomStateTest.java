@@ -90,7 +90,7 @@ class RandomStateTest {
                     assertTrue(seen.add(numbers[k]) && seen.add(others[k]), numbers[0] + ": a number came twice: " + numbers[k] + ", " + others[k]);
                 }
             } else {
-                assertEquals(one.get(i), other.get(i), "a generator in ordinary memory cannot know (docs/internals/attributes.md, known limit)");
+                assertEquals(one.get(i), other.get(i), "a generator in ordinary memory cannot know (docs/user/restart.md, random numbers)");
             }
         }
     }
