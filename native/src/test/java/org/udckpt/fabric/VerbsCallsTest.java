@@ -23,39 +23,32 @@ class VerbsCallsTest {
     private static final Path ROOT = Path.of(System.getProperty("user.dir")).getParent();
     private static final Set<String> OURS = Set.of("supported", "refused", "probe");
     private static final Set<String> THEIRS = Set.of("harmless", "outside");
-    private static final Pattern ROW = Pattern.compile("\\| `(\\w+)` \\| (\\w+) \\| (.*?) ?\\|");
-    /** Calls of which there is no more to say: {@code * supported: `a`, `b`}, over several lines. */
-    private static final Pattern LIST = Pattern.compile("(?m)^\\* (\\w+)(?: \\((.*?)\\))?: ((?:`\\w+`,?\\s+)+)");
-    private static final Pattern NAME = Pattern.compile("`(\\w+)`");
+    /** {@code * refused: `a`, `b` (why)}, over several lines. */
+    private static final Pattern LIST = Pattern.compile("(?ms)^\\* (\\w+): (.*?)(?=\\n\\* |\\n\\n|\\z)");
+    private static final Pattern CALL = Pattern.compile("`(\\w+)`(?:\\s\\(([^)]*)\\))?");
     private static final Pattern INLINE = Pattern.compile("\\b(ibv_\\w+)\\(");
     private static final Pattern REFUSAL = Pattern.compile("cm_refuse\\(\"(r\\w+)\"");
 
-    /** What a table says of a call. */
+    /** What the page says of a call. */
     private record Row(String here, String note) {
         boolean hasNoObject() {
             return note.startsWith("there is no");
         }
     }
 
-    /** The lists and the table below a heading. */
+    /** The lists below a heading. */
     private static Map<String, Row> table(String heading) throws Exception {
         String page = Files.readString(ROOT.resolve("docs/reference/verbs-calls.md"));
         String section = page.substring(page.indexOf("\n## " + heading)).substring(1);
         Map<String, Row> rows = new TreeMap<>();
         String calls = section.substring(0, section.indexOf("\n## "));
-        for (Matcher row = ROW.matcher(calls); row.find();) {
-            add(rows, row.group(1), new Row(row.group(2), row.group(3)));
-        }
         for (Matcher list = LIST.matcher(calls); list.find();) {
-            Row row = new Row(list.group(1), list.group(2) == null ? "" : list.group(2));
-            NAME.matcher(list.group(3)).results().forEach(name -> add(rows, name.group(1), row));
+            String here = list.group(1);
+            assertTrue(OURS.contains(here) || THEIRS.contains(here), list.group());
+            CALL.matcher(list.group(2).replaceAll("\\s+", " ")).results().forEach(call -> assertEquals(null,
+                    rows.put(call.group(1), new Row(here, call.group(2) == null ? "" : call.group(2))), call.group(1)));
         }
         return rows;
-    }
-
-    private static void add(Map<String, Row> rows, String call, Row row) {
-        assertEquals(null, rows.put(call, row), call);
-        assertTrue(OURS.contains(row.here) || THEIRS.contains(row.here), () -> call + ": " + row);
     }
 
     private static Set<String> where(Map<String, Row> rows, Predicate<Row> condition) {
