@@ -93,15 +93,17 @@ final class Sources {
     /** Names of all types in Java, nested ones too. */
     Set<String> types() {
         Set<String> types = new TreeSet<>();
-        ending(false, ".java").forEach(file -> TYPE.matcher(text(file)).results().forEach(type -> types.add(type.group(1))));
+        ending(false, ".java").forEach(file -> TYPE.matcher(text(file)).results()
+                .forEach(type -> types.add(type.group(1))));
         return types;
     }
 
     /** Whether a file defines a function, method or label of this name. */
     static boolean defines(String text, String function) {
-        Pattern java = Pattern.compile("(?m)^[ \\w<>\\[\\],.?@()\"*]*\\b" + function + "\\([^;{]*?\\)\\s*(?:throws [\\w., ]+)?\\{");
+        String before = "(?m)^[ \\w<>\\[\\],.?@()\"*]*\\b";
+        Pattern body = Pattern.compile(before + function + "\\([^;{]*?\\)\\s*(?:throws [\\w., ]+)?\\{");
         Pattern label = Pattern.compile("(?m)^" + function + ":");
-        return java.matcher(text).find() || label.matcher(text).find();
+        return body.matcher(text).find() || label.matcher(text).find();
     }
 
     /** All that is compiled or run, with texts that stand on several lines put together. */
