@@ -18,7 +18,7 @@ list_benchmarks() {
     printf '  %-14s%s\n' report "A page (Markdown, HTML, SVG) of what run has measured."
     printf '  %-14s%s\n' micro "Hot paths: JMH for Java, instructions for C, against the committed results."
     printf '  %-14s%s\n' model "What checkpoints would cost a job of any size: computed, not measured."
-    printf '\ndocs/benchmarks.md says how they are made, results/README.md what each number means.\n'
+    printf '\ndocs/contributing/benchmarks.md says how they are made, results/README.md what each number means.\n'
 }
 
 bench() {

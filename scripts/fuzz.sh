@@ -1,4 +1,4 @@
-# Coverage-guided fuzzers (docs/testing.md, "Fuzzing"): targets in C by libFuzzer, in Java by Jazzer, which neither the product nor its plain tests have on
+# Coverage-guided fuzzers (docs/contributing/testing.md, "Fuzzing"): targets in C by libFuzzer, in Java by Jazzer, which neither the product nor its plain tests have on
 # their class paths. What each run has found and learned is below target/fuzz/NAME: corpus, found, log.
 
 # The names of all, as their sources have them: the C ones, then the Java ones with their modules.
@@ -106,5 +106,5 @@ test_fuzz() {
     while [ -n "$(jobs -pr)" ]; do
         wait -n || failed=1
     done
-    [ "$failed" = 0 ] || die 1 "at least one finding: keep its input in src/test/fuzz/NAME of its module (docs/testing.md)"
+    [ "$failed" = 0 ] || die 1 "at least one finding: keep its input in src/test/fuzz/NAME of its module (docs/contributing/testing.md)"
 }

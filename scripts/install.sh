@@ -1,4 +1,4 @@
-# `udckpt install PREFIX`: what runs without this tree, Maven and a compiler (docs/install.md).
+# `udckpt install PREFIX`: what runs without this tree, Maven and a compiler (docs/operator/install.md).
 
 # install_below PREFIX
 install_below() {
@@ -33,9 +33,9 @@ install_below() {
 }
 
 install_shared() {
-    local prefix=$1 version=$2 file
-    for file in "$root"/docs/*.md "$root/README.md"; do
-        install -D -m 644 "$file" "$prefix/share/doc/udckpt/${file##*/}"
+    local prefix=$1 version=$2 page
+    (cd "$root" && find README.md docs -type f) | while IFS= read -r page; do
+        install -D -m 644 "$root/$page" "$prefix/share/doc/udckpt/$page"
     done
     for file in "$root"/job/target/pages/man1/*.1; do
         install -D -m 644 "$file" "$prefix/share/man/man1/${file##*/}"

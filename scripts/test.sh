@@ -61,7 +61,7 @@ test_counted() {
     test_class "$module" "$phase" "$class" "-D$property=$count" "${seed[@]}"
 }
 
-# test_attacks [--tries N] [--class C]: what another user of the host does, often (docs/testing.md)
+# test_attacks [--tries N] [--class C]: what another user of the host does, often (docs/contributing/testing.md)
 test_attacks() {
     local tries=1000 class='*AttackTest' log
     while [ $# -gt 0 ]; do

@@ -1,4 +1,4 @@
-# What another user of the host runs in the tests of attacks (docs/testing.md): one small C program for each way.
+# What another user of the host runs in the tests of attacks (docs/contributing/testing.md): one small C program for each way.
 find_package(Threads REQUIRED)
 file(GLOB ATTACKS CONFIGURE_DEPENDS ${ROOT}/linux/src/test/c/*.c)
 foreach(source ${ATTACKS})

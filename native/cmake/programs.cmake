@@ -33,7 +33,7 @@ if(MPICC)
   list(APPEND MPI_OUTPUTS ${plugin})
   add_custom_target(mpi_programs ALL DEPENDS ${MPI_OUTPUTS})
 
-  # The same work under another launcher (docs/process-trees.md); its name is Debian's, beside MPICH.
+  # The same work under another launcher (docs/user/running.md); its name is Debian's, beside MPICH.
   find_program(OPENMPI_CC NAMES mpicc.openmpi)
   if(OPENMPI_CC)
     set(OPENMPI_OUTPUTS)

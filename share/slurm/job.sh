@@ -1,5 +1,5 @@
 #!/bin/bash
-# A batch script for Slurm: runs an MPI program by udckpt for as many turns as it needs (docs/slurm.md).
+# A batch script for Slurm: runs an MPI program by udckpt for as many turns as it needs (docs/user/slurm.md).
 #
 #     sbatch --ntasks=16 --time=04:00:00 job.sh ./my_program input.dat
 #

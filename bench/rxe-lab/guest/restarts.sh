@@ -1,6 +1,6 @@
 # A job on two hosts is checkpointed, killed, and goes on over other devices, other GIDs and other QPNs.
 
-# Real addresses of the job's queue pairs, one a line: rank GID QPN. This is `udckpt status`, asked as docs/control-protocol.md says:
+# Real addresses of the job's queue pairs, one a line: rank GID QPN. This is `udckpt status`, asked as docs/reference/control-protocol.md says:
 # to start a JVM takes ten seconds in here.
 endpoints() {
     perl -MIO::Socket::UNIX -e '

@@ -21,7 +21,7 @@ struct port {
     uint16_t lid, qpn;
 };
 
-/* docs/soft-fabric.md, soft_wire.h */
+/* docs/internals/soft-fabric.md, soft_wire.h */
 struct datagram {
     uint32_t magic, destination, qkey, source;
     uint16_t lid, pkey;

@@ -1,6 +1,6 @@
 /* The process's relation to its agent: the control thread, which the agent asks, and requests, by which
  * the process asks the agent. Both begin when the process opens its first device (control_attach.c).
- * Messages in udckpt.layout, the course of things in docs/interfaces.md. */
+ * Messages in udckpt.layout, the course of things in docs/reference/control-protocol.md. */
 #pragma once
 #include "udckpt_layout.h"
 #include <infiniband/verbs.h>

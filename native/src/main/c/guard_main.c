@@ -1,5 +1,5 @@
 /* udckpt-guard COMMAND [ARG...]: stays beside the lead of a job on several hosts that is to be restarted on failure, and starts it again when it is
- * lost: killed for want of memory, or by hand (docs/restart-on-failure.md, "The lead itself"). It is what the user has started: the lead has become it
+ * lost: killed for want of memory, or by hand (docs/user/restart.md, "The lead"). It is what the user has started: the lead has become it
  * (LeadGuard.java) and is its child, in the same group and on the same terminal.
  *
  * The two share a memfd (UDCKPT_GUARD is its number there), in which the lead keeps what its successor must know, as lines of text: `wait MILLISECONDS`

@@ -1,7 +1,7 @@
 /*
  * The shepherd: parent of a node's ranks (or pid 1 of the namespaces of a restored job). One thread, one
  * poll loop. It starts ranks, reaps them, relays their PMI connections, and outlives the agent: a rank must
- * never notice that its checkpointer died. Protocol: docs/interfaces.md.
+ * never notice that its checkpointer died. Protocol: docs/reference/control-protocol.md.
  */
 #pragma once
 #include <poll.h>

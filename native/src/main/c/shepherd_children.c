@@ -97,7 +97,7 @@ int children_signal(int number, pid_t host_pid) {
 
 /*
  * Only snapshots that the agent announced: another orphan may be a daemon of the job. (A snapshot that was not
- * announced yet is still traced by the agent, and is killed with it; see Injection in docs/interfaces.md.)
+ * announced yet is still traced by the agent, and is killed with it; docs/internals/capture.md, "The snapshot".)
  */
 void children_kill_expected(void) {
   for (int i = 0; i < expected_count; i++) kill(expected[i], SIGKILL);

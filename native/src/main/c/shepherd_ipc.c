@@ -33,7 +33,7 @@ void ipc_remember(void) {
   for (size_t i = 0; i < NAMES; i++) limit_read(names[i], before[i], sizeof before[i]);
 }
 
-/* In it. Returns 0; -1 with the reason. Only root can set them there; who may not has the kernel's (docs/restore.md), and hears of those that are others here. */
+/* In it. Returns 0; -1 with the reason. Only root can set them there; who may not has the kernel's (docs/internals/restore.md), and hears of those that are others here. */
 int ipc_set(char *error, size_t size) {
   char now[sizeof before[0]];
   for (size_t i = 0; i < NAMES; i++) {

@@ -1,8 +1,8 @@
 /* Order of arrival across the connections of a device. An adapter has one port, by which all comes in the order in
  * which it came: when a program sees what a packet did, all that arrived before it, for whatever connection, is in
- * memory. Message libraries live on that, which no specification promises (docs/soft-fabric.md). Here each connection
- * has a socket of its own. So who has taken something from one looks at all others before a program hears of it, until
- * all have been looked at since something was last found. */
+ * memory. Message libraries live on that, which no specification promises (docs/internals/soft-fabric.md). Here each
+ * connection has a socket of its own. So who has taken something from one looks at all others before a program hears
+ * of it, until all have been looked at since something was last found. */
 #include "soft_cq.h"
 #include "soft_rc.h"
 

@@ -1,4 +1,4 @@
-/* AES-256-GMAC over what a snapshot writes: the tags of an image's blocks (docs/image-format.md). Nothing here takes a lock or memory
+/* AES-256-GMAC over what a snapshot writes: the tags of an image's blocks (docs/reference/image-format.md). Nothing here takes a lock or memory
  * of the C library; all state is the caller's, on its stack. */
 #pragma once
 #include <stddef.h>

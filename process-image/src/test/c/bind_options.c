@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
       CHECK(!getsockname(all[i].fd, (void *) &now, &length) && !memcmp(&now, &all[i].name, length), "%s has another name", all[i].what);
       for (int o = 0; o < OPTIONS; o++) CHECK(get(all[i].fd, o) == all[i].value[o], "%s: option %d was %d, is %d", all[i].what, o, all[i].value[o], get(all[i].fd, o));
     }
-    for (int i = 0; i < 2; i++) { /* a listener's SO_REUSEADDR is the checkpoint's: docs/capture.md */
+    for (int i = 0; i < 2; i++) { /* a listener's SO_REUSEADDR is the checkpoint's: docs/internals/capture.md */
       int fd = i ? free_tcp : listeners[0];
       struct sockaddr_storage now = {0};
       socklen_t length = sizeof now;

@@ -112,7 +112,7 @@ int main(int argc, char **argv) {
   while (!feature_finishing()) {
     for (int i = 0; i < count; i++)
       for (int option = 1; option < OPTIONS; option++) {
-        if (among(option, moment, sizeof moment / sizeof *moment) || (all[i].tcp && option == SO_REUSEADDR)) continue; /* docs/capture.md */
+        if (among(option, moment, sizeof moment / sizeof *moment) || (all[i].tcp && option == SO_REUSEADDR)) continue; /* docs/internals/capture.md */
         struct value now = get(all[i].fd, option), *was = &all[i].values[option];
         CHECK(now.error == was->error && now.length == was->length, "option %d of %s (%d): error %d, length %d; they were %d, %d", option, all[i].what, i, now.error, now.length,
               was->error, was->length);

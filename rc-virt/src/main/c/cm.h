@@ -3,7 +3,7 @@
  * A real rdma_cm talks through the kernel, whose state no image holds. Here each process has one UD queue pair of its
  * own for connection management, as InfiniBand's QP1 is, and the agent knows who listens where. All verbs are called as
  * any program calls them, above the virtual device: a restart moves the queue pair, the connections and their addresses,
- * and nothing here has to know. docs/rdma-cm.md has the messages and the states. */
+ * and nothing here has to know. docs/internals/rdma-cm.md has the messages and the states. */
 #pragma once
 #define _GNU_SOURCE
 #include "cm_wire.h"

@@ -1,6 +1,6 @@
 /* Event channels: a queue in memory, and an eventfd that is not zero while there is something in it, so that poll(2) and
  * the blocking of rdma_get_cm_event are the kernel's. It is no EFD_SEMAPHORE: older kernels do not show that flag, and a
- * restored one would lose it (docs/capture.md). */
+ * restored one would lose it (docs/internals/capture.md). */
 #include "cm.h"
 #include <errno.h>
 #include <stdlib.h>

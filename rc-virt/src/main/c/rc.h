@@ -1,4 +1,4 @@
-/* Reliable connections of the virtual device: what a queue pair has beyond a datagram one (docs/rc-virtualization.md). */
+/* Reliable connections of the virtual device: what a queue pair has beyond a datagram one (docs/internals/rc.md). */
 #pragma once
 #include "rc_keys.h"
 #include "virtual.h"

@@ -212,7 +212,7 @@ void rc_set_keys(struct v_qp *qp, const struct rc_peer_keys *keys)
     qp->peer_keys_differ = keys ? keys->differ : &none_differ;
 }
 
-/* A restored process has reservations in the place of the mappings (docs/restore.md). */
+/* A restored process has reservations in the place of the mappings (docs/internals/restore.md). */
 void rc_keys_forget(void)
 {
     while (peers) {

@@ -1,4 +1,4 @@
-/* Memory windows (docs/rc-virtualization.md). With a device that does not borrow, a window is another one of the device
+/* Memory windows (docs/internals/rc.md). With a device that does not borrow, a window is another one of the device
  * in each life. The job's keys of it are a block of 256 numbers, of which the lowest byte counts as that of the
  * device's does, by a difference that holds for a life: so each key has one meaning as long as a life lasts, and peers
  * on other hosts may remember it. */

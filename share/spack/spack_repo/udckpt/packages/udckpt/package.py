@@ -1,4 +1,4 @@
-# In the form of Spack 1.0 and later; docs/install.md says how to use it from a clone.
+# In the form of Spack 1.0 and later; docs/operator/install.md says how to use it from a clone.
 from spack_repo.builtin.build_systems.generic import Package
 
 from spack.package import *

@@ -57,7 +57,7 @@ public record Manifest(int version, long id, Instant takenAt, String architectur
     }
 
     /**
-     * How a checkpoint is encrypted; see docs/image-format.md.
+     * How a checkpoint is encrypted; see docs/reference/image-format.md.
      *
      * @param cipher "AES-256-GCM"
      * @param salt   32 bytes in hexadecimal, of which and the user's secret the checkpoint's key is made

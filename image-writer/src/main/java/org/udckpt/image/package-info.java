@@ -8,6 +8,6 @@
  *
  * <p>Images know extents of memory and tables of records. They do not know processes: what a record means, and where
  * the bytes of an address come from, is the caller's business ({@link org.udckpt.image.write.PageSource}). The format
- * is described in docs/image-format.md.
+ * is described in docs/reference/image-format.md.
  */
 package org.udckpt.image;

@@ -59,7 +59,7 @@ class FuzzCoverageTest {
         Set<String> without = new TreeSet<>(parsers);
         without.removeAll(fuzzed);
         without.removeAll(NEED_NONE.keySet());
-        assertEquals(Set.of(), without, "classes that read what others may have written, without a fuzz target (docs/testing.md)");
+        assertEquals(Set.of(), without, "classes that read what others may have written, without a fuzz target (docs/contributing/testing.md)");
         Set<String> needless = new TreeSet<>(NEED_NONE.keySet());
         needless.removeIf(name -> parsers.contains(name) && !fuzzed.contains(name));
         assertEquals(Set.of(), needless, "reasons for classes that have a target, or read nothing");

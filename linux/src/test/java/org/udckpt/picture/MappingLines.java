@@ -15,7 +15,7 @@ final class MappingLines {
     private static final List<String> COMPARED = List.of("VmFlags", "ProtectionKey", "KernelPageSize", "MMUPageSize", "THPeligible");
 
     /**
-     * VmFlags (docs/attributes.md) that may differ, and do not part neighbours: "ac", memory that counts for the commit limit, which read-only pages of a library
+     * VmFlags (docs/internals/attributes.md) that may differ, and do not part neighbours: "ac", memory that counts for the commit limit, which read-only pages of a library
      * do once they have been written, and pages that are mapped anew do not; "sd", soft dirty, a tool's; "um", pages of a lazy restart that are still to come; "gu",
      * which stays when the last guard page has gone.
      */

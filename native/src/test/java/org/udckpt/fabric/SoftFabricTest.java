@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Each case of native/src/test/c/fabric_*.c: one rule of the verbs, checked over the bare soft fabric. */
 class SoftFabricTest {
     private static final List<String> DATAGRAMS = List.of("send", "receive", "state", "events", "address", "threads", "rules", "extended", "multicast");
-    /** Of datagrams of which only a part can be read: with tags they are not taken (docs/soft-fabric.md). */
+    /** Of datagrams of which only a part can be read: with tags they are not taken (docs/internals/soft-fabric.md). */
     private static final Map<String, Set<String>> NEED_A_PART = Map.of("receive", Set.of("too-small", "wrong-key", "unmapped"), "send", Set.of("unmapped"));
     private static final List<String> CONNECTIONS = List.of("rc", "rc_errors", "rc_threads", "uc", "xrc", "windows", "order");
     /** What does not hold over a bad network: of unreliable connections most, since messages are lost; order between connections, since packets are. */

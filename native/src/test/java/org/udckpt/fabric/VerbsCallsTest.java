@@ -18,30 +18,35 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/verbs-calls.md names every call of libibverbs, librdmacm and verbs.h, and says what becomes of it. */
+/** docs/reference/verbs-calls.md names every call of libibverbs, librdmacm and verbs.h, and says what becomes of it. */
 class VerbsCallsTest {
     private static final Path ROOT = Path.of(System.getProperty("user.dir")).getParent();
     private static final Set<String> OURS = Set.of("supported", "refused", "probe");
     private static final Set<String> THEIRS = Set.of("harmless", "outside");
-    private static final Pattern ROW = Pattern.compile("\\| `(\\w+)` \\| (\\w+) \\| (.*?) ?\\|");
+    /** {@code * refused: `a`, `b` (why)}, over several lines. */
+    private static final Pattern LIST = Pattern.compile("(?ms)^\\* (\\w+): (.*?)(?=\\n\\* |\\n\\n|\\z)");
+    private static final Pattern CALL = Pattern.compile("`(\\w+)`(?:\\s\\(([^)]*)\\))?");
     private static final Pattern INLINE = Pattern.compile("\\b(ibv_\\w+)\\(");
     private static final Pattern REFUSAL = Pattern.compile("cm_refuse\\(\"(r\\w+)\"");
 
-    /** What a table says of a call. */
+    /** What the page says of a call. */
     private record Row(String here, String note) {
         boolean hasNoObject() {
             return note.startsWith("there is no");
         }
     }
 
-    /** The table below a heading. */
+    /** The lists below a heading. */
     private static Map<String, Row> table(String heading) throws Exception {
-        String page = Files.readString(ROOT.resolve("docs/verbs-calls.md"));
+        String page = Files.readString(ROOT.resolve("docs/reference/verbs-calls.md"));
         String section = page.substring(page.indexOf("\n## " + heading)).substring(1);
         Map<String, Row> rows = new TreeMap<>();
-        for (Matcher row = ROW.matcher(section.substring(0, section.indexOf("\n## "))); row.find();) {
-            assertEquals(null, rows.put(row.group(1), new Row(row.group(2), row.group(3))), row.group(1));
-            assertTrue(OURS.contains(row.group(2)) || THEIRS.contains(row.group(2)), row.group());
+        String calls = section.substring(0, section.indexOf("\n## "));
+        for (Matcher list = LIST.matcher(calls); list.find();) {
+            String here = list.group(1);
+            assertTrue(OURS.contains(here) || THEIRS.contains(here), list.group());
+            CALL.matcher(list.group(2).replaceAll("\\s+", " ")).results().forEach(call -> assertEquals(null,
+                    rows.put(call.group(1), new Row(here, call.group(2) == null ? "" : call.group(2))), call.group(1)));
         }
         return rows;
     }

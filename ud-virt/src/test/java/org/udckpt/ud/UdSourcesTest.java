@@ -181,7 +181,7 @@ class UdSourcesTest {
         return InetAddress.getByAddress(new byte[] {127, 77, (byte) (lid >> 8), (byte) lid});
     }
 
-    /** A datagram as docs/soft-fabric.md and soft_wire.h describe it, right in everything, that says it is from there. */
+    /** A datagram as docs/internals/soft-fabric.md and soft_wire.h describe it, right in everything, that says it is from there. */
     private void forge(DatagramSocket stranger, int lid, int qpn) throws Exception {
         byte[] text = "forged\0".getBytes(StandardCharsets.US_ASCII);
         ByteBuffer datagram = ByteBuffer.allocate(WIRE_BYTES + text.length);

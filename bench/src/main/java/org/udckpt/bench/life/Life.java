@@ -36,7 +36,7 @@ public final class Life implements AutoCloseable {
         this.log = log;
         limit = place.limit();
         log.println(job + ": udckpt " + String.join(" ", words));
-        commandSocket = place.runtime().resolve(job).resolve("command.sock"); // docs/interfaces.md
+        commandSocket = place.runtime().resolve(job).resolve("command.sock"); // docs/reference/control-protocol.md
         command = udckpt.start(line -> {}, words);
     }
 

@@ -7,7 +7,7 @@ import org.udckpt.job.report.Messages;
 
 /**
  * Sessions as groups of the kernel's scheduler (sched_autogroup_enabled, sched(7)). On some kernels a session whose threads sleep and
- * wake very often, as ranks over rc_v do, keeps a processor from all others for seconds (docs/courtesy.md): that would be measured.
+ * wake very often, as ranks over rc_v do, keeps a processor from all others for seconds (docs/user/checkpoints.md): that would be measured.
  */
 public final class SessionGroups {
     private static final Path SETTING = Path.of("/proc/sys/kernel/sched_autogroup_enabled");

@@ -14,7 +14,7 @@ package org.udckpt.bench.model;
  * @param relaunch     seconds from a failure until processes are started again
  */
 public record Costs(double stopBase, double stopPerByte, double writeBase, double agent, double levelTime, int fanOut, int rounds, double slowDown, double relaunch) {
-    /** As docs/model.md says where they are from; what the command line has without flags. */
+    /** As docs/operator/capacity.md says where they are from; what the command line has without flags. */
     public static final Costs USUAL = new Costs(45e-3, 23e-3 / (1L << 30), 0.1, 0.5, 1.3e-3, 16, 6, 0.1, 60);
 
     public Costs {

@@ -14,7 +14,7 @@ import picocli.CommandLine.Spec;
 
 /** {@code udckpt bench model}. */
 @Command(name = "model", mixinStandardHelpOptions = true, sortOptions = false, showDefaultValues = true,
-        description = "What checkpoints would cost a job of any size on storage of any speed: stop, write, the interval that pays, efficiency. docs/model.md has the formulas.")
+        description = "What checkpoints would cost a job of any size on storage of any speed: stop, write, the interval that pays, efficiency. docs/operator/capacity.md has the formulas.")
 public final class ModelCommand implements Callable<Integer> {
     @Option(names = "--ranks", paramLabel = "N", defaultValue = "32752", description = "of the job")
     private long ranks;

@@ -14,7 +14,7 @@ final class ModelSection {
     /** Bytes a second that one processor hashes by SHA-256 (results/image.txt): where ranks poll on all of them, that is what a node writes. */
     private static final double NODE_RATE = 0.55e9;
     private static final double A_YEAR = 365.25 * 86_400;
-    private static final String TEXT = "Medians of the checkpoints above, and what `udckpt bench model` computes from ranks, memory and stored part (docs/model.md), for a node that writes 0.55 GB/s: what one "
+    private static final String TEXT = "Medians of the checkpoints above, and what `udckpt bench model` computes from ranks, memory and stored part (docs/operator/capacity.md), for a node that writes 0.55 GB/s: what one "
             + "processor hashes, since ranks poll on all of them. The cost of a checkpoint is what a run with them took longer than its native one, divided by their number, in the median of the pairs; where "
             + "runs scatter by more than that, it says little, and can be negative.";
 

@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
 
 /** {@code udckpt bench scale}. */
 @Command(name = "scale", mixinStandardHelpOptions = true, sortOptions = false, showDefaultValues = true,
-        description = "The coordination of a job of up to a million ranks: the code that agents run, over a network that is simulated. docs/coordination.md has the model.")
+        description = "The coordination of a job of up to a million ranks: the code that agents run, over a network that is simulated. docs/internals/coordination.md has the model.")
 public final class ScaleCommand implements Callable<Integer> {
     private static final Path MEMORY = Path.of("/dev/shm");
     private static final java.util.regex.Pattern PAIR = java.util.regex.Pattern.compile("\\d{1,8}:\\d{1,8}");

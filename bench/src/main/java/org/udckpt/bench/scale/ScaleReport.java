@@ -34,7 +34,7 @@ final class ScaleReport {
                 # Coordination of many nodes: `bench/scale --results results`
 
                 The code that agents run (tree, checkpoint, exchange of tables; with its real messages), over a simulated network in virtual time.
-                [docs/coordination.md](../docs/coordination.md) has the model and its limits. The same seed gives the same numbers, but for the memory, which is measured.
+                [docs/internals/coordination.md](../docs/internals/coordination.md) has the model and its limits. The same seed gives the same numbers, but for the memory, which is measured.
 
                 ## On top of the slowest node, in milliseconds
 

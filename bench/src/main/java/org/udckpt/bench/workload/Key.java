@@ -3,7 +3,7 @@ package org.udckpt.bench.workload;
 import java.util.List;
 import java.util.Locale;
 
-/** What a line of a description can be about; docs/workloads.md says what each means. */
+/** What a line of a description can be about; docs/contributing/workloads.md says what each means. */
 enum Key {
     TITLE(false), RANKS(false), LONG(false), ALLOWED_RANKS(false), ALLOWED_RANKS_OF(true), PARAMETER(false), DEFAULT_PARAMETER(false), BROUGHT(true), WRITES_BESIDE(false), ADVICE(true), INPUTS(false), PREPARE(true),
     ENVIRONMENT(true), ANSWER(false), TOLERANCE(true), ANSWER_FILE(false), SAME_FILES(false), PROOF(true), FLAW(true), FIGURE(false), KNOWN(true),

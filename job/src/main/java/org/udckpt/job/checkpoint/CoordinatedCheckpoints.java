@@ -29,7 +29,7 @@ import org.udckpt.job.store.StopTimesRow;
 
 /**
  * How a job of several nodes takes a checkpoint: the lead's half, which owns the image's directory and its manifest. The nodes' halves are
- * {@link UnitCheckpoints}; between them is the coordinator ({@link Agreement}, docs/coordination.md), whose words come in by {@link #called}, {@link #commit} and
+ * {@link UnitCheckpoints}; between them is the coordinator ({@link Agreement}, docs/internals/coordination.md), whose words come in by {@link #called}, {@link #commit} and
  * {@link #ended}.
  */
 public final class CoordinatedCheckpoints implements CheckpointMethod {

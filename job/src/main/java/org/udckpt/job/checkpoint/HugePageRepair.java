@@ -9,7 +9,7 @@ import org.udckpt.job.report.Messages;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.process.huge.HugePages;
 
-/** Gives the ranks their huge pages back after each checkpoint, once its snapshots are gone (docs/huge-pages.md). */
+/** Gives the ranks their huge pages back after each checkpoint, once its snapshots are gone (docs/internals/capture.md). */
 @SuppressWarnings("try") // close() waits for what is under way, and whoever closes may be interrupted
 public final class HugePageRepair implements AutoCloseable {
     private static final long PERIOD_MS = 100;

@@ -29,7 +29,7 @@ import org.udckpt.process.capture.TimedCalls;
 import org.udckpt.process.files.HotFiles;
 
 /**
- * A unit's part of the checkpoints of a job of several nodes: what the coordinator asks for, phase by phase (docs/coordination.md). One thread at a time, but
+ * A unit's part of the checkpoints of a job of several nodes: what the coordinator asks for, phase by phase (docs/internals/coordination.md). One thread at a time, but
  * for {@link #cancel}. Whatever has failed, {@link #abort} lets the ranks run and removes what was written.
  */
 public final class UnitCheckpoints {

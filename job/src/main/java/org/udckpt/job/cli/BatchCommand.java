@@ -21,7 +21,7 @@ import org.udckpt.job.store.Tiers;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code udckpt batch}: one turn of a job that may need several; the same command begins it and goes on with it (docs/slurm.md). */
+/** {@code udckpt batch}: one turn of a job that may need several; the same command begins it and goes on with it (docs/user/slurm.md). */
 @Command(name = "batch", description = "Run a program in a batch script: from its newest checkpoint where there is one, and with a checkpoint at the end of its time (signal USR1).")
 final class BatchCommand implements Callable<Integer> {
     private static final String NODES = "SLURM_JOB_NUM_NODES";

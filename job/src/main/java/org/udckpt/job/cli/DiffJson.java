@@ -18,7 +18,7 @@ import org.udckpt.job.look.KernelObjects.Named;
 import org.udckpt.job.store.OpenNode;
 import org.udckpt.process.model.ProcessState;
 
-/** {@code udckpt diff --json}; its schema is in docs/looking.md. */
+/** {@code udckpt diff --json}; its schema is in docs/reference/json.md. */
 final class DiffJson {
     private DiffJson() {}
 

@@ -18,7 +18,7 @@ import org.udckpt.job.store.ImageLocation;
 import org.udckpt.job.store.Keys;
 import org.udckpt.job.store.StateTables;
 
-/** Where a job goes in an allocation of Slurm when its user says nothing of hosts: docs/slurm.md. */
+/** Where a job goes in an allocation of Slurm when its user says nothing of hosts: docs/user/slurm.md. */
 final class InAllocation {
     private InAllocation() {}
 

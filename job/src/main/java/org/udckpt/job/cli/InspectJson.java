@@ -26,7 +26,7 @@ import org.udckpt.process.model.KernelObject.SharedMemory;
 import org.udckpt.process.model.ThreadState;
 import org.udckpt.process.trace.Registers;
 
-/** {@code udckpt inspect --json}; its schema is in docs/looking.md. */
+/** {@code udckpt inspect --json}; its schema is in docs/reference/json.md. */
 final class InspectJson {
     private final CheckpointView view;
 

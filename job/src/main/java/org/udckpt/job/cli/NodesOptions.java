@@ -14,7 +14,7 @@ import org.udckpt.job.report.Messages;
 import org.udckpt.job.slurm.SlurmNodes;
 import org.udckpt.job.tree.Tree;
 
-/** What {@code run} and {@code restart} are told of a job on several hosts (docs/nodes.md). */
+/** What {@code run} and {@code restart} are told of a job on several hosts (docs/user/several-hosts.md). */
 final class NodesOptions {
     private static final int LEAST_FAN_OUT = 2, MOST_FAN_OUT = 32;
 

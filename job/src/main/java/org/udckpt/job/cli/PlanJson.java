@@ -7,7 +7,7 @@ import org.udckpt.job.plan.Move;
 import org.udckpt.job.plan.RestartPlan;
 import org.udckpt.process.files.RolledBack;
 
-/** {@code udckpt restart --plan --json}; its schema is in docs/restart-plan.md. */
+/** {@code udckpt restart --plan --json}; its schema is in docs/reference/json.md. */
 final class PlanJson {
     private PlanJson() {}
 

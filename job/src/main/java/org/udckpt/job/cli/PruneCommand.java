@@ -101,6 +101,6 @@ final class PruneCommand implements Callable<Integer> {
                 .reduce((_, later) -> later)
                 .orElseThrow(() -> new Failure(ExitCode.UNSUPPORTED, newest.directory() + ": its hosts have its parts,"
                         + " and no checkpoint of job " + job(newest) + " is on a slow tier: name both tiers"
-                        + " (local=DIR,slow=DIR), and have one copied first (docs/tiers.md)"));
+                        + " (local=DIR,slow=DIR), and have one copied first (docs/user/checkpoints.md)"));
     }
 }

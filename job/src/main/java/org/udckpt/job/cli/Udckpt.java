@@ -20,7 +20,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         footer = {"  demo        The main job from nothing: run, checkpoint, kill, restart on", "                other addresses, compare.",
             "  test        The whole test suite, or one test: CLASS or CLASS#METHOD.", "  lint        What no test looks at: compilers' warnings, style, spelling, links.",
             "  format      White space and the order of imports.", "  install     Put what runs below a prefix, for others.",
-            "  bench       Benchmarks; 'udckpt bench' lists them.", "", "docs/exit-codes.md has the exit codes."})
+            "  bench       Benchmarks; 'udckpt bench' lists them.", "", "docs/operator/exit-codes.md has the exit codes."})
 public final class Udckpt implements Runnable {
     private static final List<Class<?>> VERBS = List.of(RunCommand.class, AgentCommand.class, BatchCommand.class, CheckpointCommand.class, RestartCommand.class,
             StatusCommand.class, ListCommand.class, InspectCommand.class, DiffCommand.class, VerifyCommand.class, RemoveCommand.class, PruneCommand.class,

@@ -17,7 +17,7 @@ import org.udckpt.job.runtime.JobFile;
 import org.udckpt.job.runtime.RuntimeDirectory;
 import org.udckpt.linux.UnixPeer;
 
-/** Asks a running job's agent over its command.sock (docs/control-protocol.md): one JSON line there, one or more back. */
+/** Asks a running job's agent over its command.sock (docs/reference/control-protocol.md): one JSON line there, one or more back. */
 public final class CommandClient implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long START_NS = 15_000_000_000L;

@@ -24,7 +24,7 @@ import org.udckpt.job.runtime.Acceptor;
 import org.udckpt.job.runtime.LineReader;
 import org.udckpt.linux.UnixPeer;
 
-/** The agent's command.sock: a JSON line is a request; events and one final answer go back (docs/control-protocol.md). */
+/** The agent's command.sock: a JSON line is a request; events and one final answer go back (docs/reference/control-protocol.md). */
 public final class CommandServer implements AutoCloseable {
     /** What the agent can be asked. */
     public interface Handler {

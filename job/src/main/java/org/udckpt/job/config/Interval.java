@@ -14,7 +14,7 @@ public sealed interface Interval {
     /** @param period from the beginning of one checkpoint to that of the next */
     record Fixed(Duration period) implements Interval {}
 
-    /** @param mtbf mean time between failures of the whole job, from which and from measured costs the interval follows (docs/interval.md) */
+    /** @param mtbf mean time between failures of the whole job, from which and from measured costs the interval follows (docs/user/checkpoints.md) */
     record Adaptive(Duration mtbf) implements Interval {}
 
     /** A mean time between failures alone means {@code auto}; an interval that was given, also 0, is what the user wants all the same. */

@@ -8,7 +8,7 @@ import java.util.TreeSet;
 
 /** Finds {@code UDCKPT_*} variables that nothing reads: most likely a slip of the pen. */
 final class UnknownVariables {
-    /** Read by libudckpt.so and the soft fabric (docs/interfaces.md), by the udckpt script and udckpt-guard, or by the tests. */
+    /** Read by libudckpt.so and the soft fabric (docs/reference/control-protocol.md), by the udckpt script and udckpt-guard, or by the tests. */
     private static final Set<String> NATIVE = Set.of(
             "UDCKPT_RUNTIME_DIR", "UDCKPT_RANK", "UDCKPT_SOFT_LID", "UDCKPT_SOFT_QPNS", "UDCKPT_SOFT_DEVICES", "UDCKPT_SOFT_PORTS", "UDCKPT_VIRTUALIZE", "UDCKPT_LENDING",
             "UDCKPT_SOFT_LOSS", "UDCKPT_SOFT_DUPLICATE", "UDCKPT_SOFT_REORDER", "UDCKPT_SOFT_SEED", "UDCKPT_SOFT_KEYS", "UDCKPT_SOFT_TAGS", "UDCKPT_SOFT_NET", "UDCKPT_HOST_NUMBER",

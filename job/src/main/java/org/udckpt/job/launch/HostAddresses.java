@@ -123,7 +123,7 @@ public final class HostAddresses implements PortKeeper, AutoCloseable {
             }
         }
         throw new Failure(ExitCode.UNSUPPORTED, "no LID of the soft fabric is left for this machine, which has " + (from == 1 ? "none" : "no more") + " of the addresses " + net
-                + ".*: give it a block of them, by 'ip route add local " + net + ".H.0/24 dev lo' with a number H of its own (docs/hosts.md)");
+                + ".*: give it a block of them, by 'ip route add local " + net + ".H.0/24 dev lo' with a number H of its own (docs/operator/networks.md)");
     }
 
     /** Not what is broadcast-like on a real net with 24-bit subnets. */

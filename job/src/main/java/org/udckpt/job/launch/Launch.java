@@ -4,11 +4,11 @@ import java.util.Locale;
 import java.util.Map;
 import org.udckpt.address.RankSpan;
 
-/** Who starts the job's processes: docs/process-trees.md. */
+/** Who starts the job's processes: docs/user/running.md. */
 public enum Launch {
     /** udckpt, as mpiexec does: so many processes of one program, which find each other through it (PMI-1). */
     RANKS,
-    /** udckpt too, but for each host one process, {@code udckpt-pmix}, which starts its ranks and by which they find each other (PMIx): docs/nodes.md, Open MPI. */
+    /** udckpt too, but for each host one process, {@code udckpt-pmix}, which starts its ranks and by which they find each other (PMIx): docs/user/running.md, Open MPI. */
     PMIX,
     /** The program itself, as from a shell: a launcher with its daemons and ranks, a script, a single process. */
     TREE;

@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import org.udckpt.job.config.Installation;
 import org.udckpt.job.runtime.RuntimeDirectory;
 
-/** A rank's environment: the user's own, plus what libudckpt.so, PMI-1 and UCX need (docs/interfaces.md, Ranks). */
+/** A rank's environment: the user's own, plus what libudckpt.so, PMI-1 and UCX need (docs/reference/control-protocol.md, Rank and agent). */
 public final class RankEnvironment {
     private final Map<String, String> users;
     private final Installation installation;

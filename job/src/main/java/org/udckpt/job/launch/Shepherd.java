@@ -22,7 +22,7 @@ import org.udckpt.job.report.Messages;
 import org.udckpt.linux.UnixPeer;
 
 /**
- * The agent's end of udckpt-shepherd, which is the ranks' parent (protocol: docs/interfaces.md). The shepherd inherits
+ * The agent's end of udckpt-shepherd, which is the ranks' parent (protocol: docs/reference/control-protocol.md). The shepherd inherits
  * the standard streams of this process, and the ranks the shepherd's.
  */
 public final class Shepherd implements AutoCloseable {

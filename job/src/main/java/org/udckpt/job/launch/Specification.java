@@ -10,7 +10,7 @@ import org.udckpt.job.report.Failure;
 import org.udckpt.job.runtime.OwnFile;
 
 /**
- * What the shepherd needs to start one rank, and its file of NUL-terminated strings (docs/interfaces.md, SPECFILE).
+ * What the shepherd needs to start one rank, and its file of NUL-terminated strings (docs/reference/control-protocol.md, SPECFILE).
  *
  * @param pmiSocket its process manager's, or empty: it has none
  */

@@ -18,7 +18,7 @@ import org.udckpt.job.report.Messages;
 import org.udckpt.job.store.ImageLocation;
 import org.udckpt.process.restore.Relocation;
 
-/** A job from its start to its end: one life, or with {@code --restart-on-failure} as many as it needs (docs/restart-on-failure.md). */
+/** A job from its start to its end: one life, or with {@code --restart-on-failure} as many as it needs (docs/user/restart.md). */
 public final class Lives {
     /** Begins a job's first life in this process. */
     @FunctionalInterface

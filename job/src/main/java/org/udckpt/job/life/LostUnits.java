@@ -73,7 +73,7 @@ final class LostUnits {
 
     /**
      * Waits until none of them can have ranks that still run, and settles whose hosts are lost: each agent ends its own when it finds that it has no way to the root any more
-     * (docs/coordination.md, Leases).
+     * (docs/internals/coordination.md, Leases).
      */
     void awaitEnd() throws InterruptedException {
         long left = units.isEmpty() ? 0 : lostAt + bound() - System.nanoTime();

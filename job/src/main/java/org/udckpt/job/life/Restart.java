@@ -342,7 +342,7 @@ public final class Restart {
         return new Revival(job, there ? restored(job) : List.of(), downtime, onlooker.patient() ? FOR_EVER : settings.duration(Option.REBUILD_TIMEOUT), arrival, living);
     }
 
-    /** What a debugger touches must be there, and what is written before the start: the kernel does not let them wait for memory (docs/lazy-restart.md). */
+    /** What a debugger touches must be there, and what is written before the start: the kernel does not let them wait for memory (docs/internals/restore.md). */
     private long lazyFrom(boolean pinned) {
         return onlooker.patient() || !NewVariables.of(settings).isEmpty() ? Long.MAX_VALUE : MemoryArrival.least(settings, pinned, refusal.join());
     }

@@ -12,7 +12,7 @@ final class Ways {
     static void requireNet(String net, boolean alone) {
         if (net.startsWith("127.") && !alone) {
             throw new Failure(ExitCode.UNSUPPORTED, "the soft fabric's addresses are " + net + ".*, which is each host's own loopback: set UDCKPT_SOFT_NET to the first two numbers"
-                    + " of a network that all hosts are on, and give each a block of it (docs/hosts.md)");
+                    + " of a network that all hosts are on, and give each a block of it (docs/operator/networks.md)");
         }
     }
 

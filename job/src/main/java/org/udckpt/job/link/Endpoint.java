@@ -27,7 +27,7 @@ import org.udckpt.job.report.Messages;
 import org.udckpt.job.tree.Links;
 
 /**
- * A node's end of the ways between a job's nodes (docs/links.md): takes what others send to it and sends to those whose addresses it was
+ * A node's end of the ways between a job's nodes (docs/reference/transport.md): takes what others send to it and sends to those whose addresses it was
  * told. Bound to one address. Who is lost is not its business: it tries until it is told to {@link #forget} the node.
  */
 public final class Endpoint implements Links, AutoCloseable {

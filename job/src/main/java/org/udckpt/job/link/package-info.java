@@ -1,5 +1,5 @@
 /**
- * The way between the nodes of a job (docs/links.md): Arrow Flight over TLS, for holders of the job's credential
+ * The way between the nodes of a job (docs/reference/transport.md): Arrow Flight over TLS, for holders of the job's credential
  * alone.
  *
  * <p>An {@link org.udckpt.job.link.Endpoint} is a node's end: its server, and an {@code Outlet} for each node that it

@@ -19,7 +19,7 @@ import org.udckpt.address.CountersFile.Counters;
 import org.udckpt.image.write.Phase;
 import org.udckpt.job.report.WriteProgress;
 
-/** A job's metrics at the moment when they are asked for; docs/metrics.md has what each means. Each carries the job's name. */
+/** A job's metrics at the moment when they are asked for; docs/operator/metrics.md has what each means. Each carries the job's name. */
 public final class JobMetrics {
     static final String RUNNING = "running";
     static final String ENDED = "ended";

@@ -63,7 +63,7 @@ public sealed interface ControlMessage {
     record Stay(HostParts parts, long newest, Set<Long> checkpoints) implements ToUnits {}
 
     /**
-     * Tell the lead of your ranks, by tables (docs/coordination.md, "Rank tables").
+     * Tell the lead of your ranks, by tables (docs/reference/transport.md, "Messages of the tree").
      *
      * @param question  from 1: the answer says which one it is to
      * @param endpoints at most so many of each unit

@@ -3,7 +3,7 @@ package org.udckpt.job.nodes;
 import java.util.function.LongConsumer;
 
 /**
- * The one thread in which all of a node's protocol runs (docs/coordination.md): whoever else wants something of its parts, a connection's thread or
+ * The one thread in which all of a node's protocol runs (docs/internals/coordination.md): whoever else wants something of its parts, a connection's thread or
  * work that has ended, gives it a task. Tasks run in the order in which they were given, never inside of the call that gives them.
  */
 public interface NodeThread {

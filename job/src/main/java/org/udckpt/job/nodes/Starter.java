@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 import org.udckpt.job.report.ExitCode;
 import org.udckpt.job.report.Failure;
 
-/** How a job's agents come to their hosts (docs/nodes.md). */
+/** How a job's agents come to their hosts (docs/user/several-hosts.md). */
 public sealed interface Starter {
     /** Stands for a host in the words of {@link EachHost}. */
     String HOST = "{host}";

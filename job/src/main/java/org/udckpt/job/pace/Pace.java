@@ -6,7 +6,7 @@ import org.udckpt.job.config.Interval;
 import org.udckpt.job.report.Durations;
 
 /**
- * When the next checkpoint is due (docs/interval.md). Times are nanoseconds of one monotonic clock, so that a wall clock that is
+ * When the next checkpoint is due (docs/user/checkpoints.md). Times are nanoseconds of one monotonic clock, so that a wall clock that is
  * set moves nothing. Any checkpoint counts, also one that somebody asked for.
  */
 public final class Pace {

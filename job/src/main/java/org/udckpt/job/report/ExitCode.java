@@ -1,6 +1,6 @@
 package org.udckpt.job.report;
 
-/** The exit codes of {@code udckpt} itself (docs/exit-codes.md); {@code run} and {@code restart} otherwise give the job's own. */
+/** The exit codes of {@code udckpt} itself (docs/operator/exit-codes.md); {@code run} and {@code restart} otherwise give the job's own. */
 public enum ExitCode {
     DONE(0),
     USAGE(64),

@@ -16,7 +16,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Trust;
 import org.udckpt.linux.User;
 
-/** A running job's directory for sockets and shared memory (docs/interfaces.md), mode 0700. */
+/** A running job's directory for sockets and shared memory (docs/reference/control-protocol.md), mode 0700. */
 public record RuntimeDirectory(Path path) {
     private static final int SOCKET_PATH_MAX = 107; // sun_path of unix(7), less its NUL
 

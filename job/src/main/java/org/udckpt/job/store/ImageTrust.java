@@ -12,7 +12,7 @@ import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Trust;
 import org.udckpt.linux.UntrustedPath;
 
-/** Which directories a job's checkpoints may be in: those that nobody else can exchange, or a group's that was allowed (docs/security.md). */
+/** Which directories a job's checkpoints may be in: those that nobody else can exchange, or a group's that was allowed (docs/operator/security.md). */
 public final class ImageTrust {
     private ImageTrust() {}
 

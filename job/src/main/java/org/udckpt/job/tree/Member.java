@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * One node's part of the tree (docs/coordination.md): signs of life to its neighbours, calls down, results up. A pure state machine: it
+ * One node's part of the tree (docs/internals/coordination.md): signs of life to its neighbours, calls down, results up. A pure state machine: it
  * is told of messages and of the time, in nanoseconds of any clock that does not go back, and one thread at a time may use it.
  *
  * <p>A child that is silent for a lease is lost, for good and for everybody. A parent that is silent, or has itself no way to the root, is

@@ -42,7 +42,7 @@ class LookingTest {
         }
     }
 
-    /** docs/looking.md joins them so. */
+    /** docs/user/inspecting.md joins them so. */
     private void tables(Udckpts udckpts) throws Exception {
         ArrowTables tables = ArrowTables.of(Path.of(images(), "ckpt-0002"));
         JsonNode inspected = JSON.readTree(good(udckpts, "inspect", images(), "--json"));

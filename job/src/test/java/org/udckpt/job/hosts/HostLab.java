@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Needs root. Names hold this process's pid; what a process left that is dead is removed by the next lab.
  *
  * <p>Host {@code h} has the address {@code NET.0.h} and all of {@code NET.h.0/24}, the addresses of its LIDs on the soft fabric with
- * {@code UDCKPT_SOFT_NET=NET} (docs/hosts.md).
+ * {@code UDCKPT_SOFT_NET=NET} (docs/operator/networks.md).
  */
 public final class HostLab implements AutoCloseable {
     /** The first two bytes of all addresses: for UDCKPT_SOFT_NET. */

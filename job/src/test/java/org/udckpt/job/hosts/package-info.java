@@ -1,2 +1,2 @@
-/** Network namespaces as hosts on one machine, for tests of jobs with many nodes (docs/hosts.md). */
+/** Network namespaces as hosts on one machine, for tests of jobs with many nodes (docs/operator/networks.md). */
 package org.udckpt.job.hosts;

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Named programs that are no ranks of udckpt's own, {@code udckpt run -- PROGRAM}: each is checkpointed, killed with all that it
- * has started, restored from the image, and has to come to the result of a run that nobody disturbed (docs/process-trees.md).
+ * has started, restored from the image, and has to come to the result of a run that nobody disturbed (docs/user/running.md).
  */
 @Timeout(300)
 class ProcessTreesTest {

@@ -25,7 +25,7 @@ import org.udckpt.process.model.Descriptor;
 import org.udckpt.process.model.ProcessState;
 import org.udckpt.process.model.Region;
 
-/** Images that must not be restarted: the code of docs/exit-codes.md, the thing by its name, and nothing left behind. */
+/** Images that must not be restarted: the code of docs/operator/exit-codes.md, the thing by its name, and nothing left behind. */
 @Timeout(240)
 class RefusedImageTest {
 
@@ -140,7 +140,7 @@ class RefusedImageTest {
         Files.writeString(file, text + mac);
     }
 
-    /** As docs/image-format.md has it. */
+    /** As docs/reference/image-format.md has it. */
     private static byte[] mac(String text) throws Exception {
         String named = System.getenv("UDCKPT_KEY_FILE");
         Path key = named != null ? Path.of(named) : Path.of(System.getProperty("user.home"), ".config/udckpt/key");

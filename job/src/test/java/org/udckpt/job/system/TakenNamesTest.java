@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.udckpt.attack.OrdinaryUser;
 
-/** What stands where a restarted job had a name: a restart and its plan refuse it with the same words, and neither changes it (docs/files.md). */
+/** What stands where a restarted job had a name: a restart and its plan refuse it with the same words, and neither changes it (docs/user/files.md). */
 @Timeout(600)
 class TakenNamesTest {
     /** Puts something there; closing takes it away again. */

@@ -9,7 +9,7 @@ import org.udckpt.linux.Proc;
  * knows what would be lost.
  */
 final class StatusLines {
-    /** Those of which it is known what becomes of them: docs/attributes.md. */
+    /** Those of which it is known what becomes of them: docs/internals/attributes.md. */
     static final Set<String> KNOWN = Set.of("Name", "Umask", "State", "Tgid", "Ngid", "Pid", "PPid", "TracerPid", "Uid", "Gid", "FDSize", "Groups", "NStgid", "NSpid", "NSpgid", "NSsid",
             "Kthread", "VmPeak", "VmSize", "VmLck", "VmPin", "VmHWM", "VmRSS", "RssAnon", "RssFile", "RssShmem", "VmData", "VmStk", "VmExe", "VmLib", "VmPTE", "VmPMD", "VmSwap",
             "HugetlbPages", "CoreDumping", "THP_enabled", "untag_mask", "Threads", "SigQ", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt", "CapInh", "CapPrm", "CapEff", "CapBnd",

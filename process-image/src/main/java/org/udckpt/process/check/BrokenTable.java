@@ -11,7 +11,7 @@ public final class BrokenTable extends Exception {
         this.table = table;
     }
 
-    /** Its name in the image, as in docs/image-format.md. */
+    /** Its name in the image, as in docs/reference/image-format.md. */
     public String table() {
         return table;
     }

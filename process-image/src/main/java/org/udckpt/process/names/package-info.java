@@ -1,5 +1,5 @@
 /**
  * Names that a restart makes again (shared memory, FIFOs, unix sockets), and whose what stands there already is
- * (docs/files.md).
+ * (docs/user/files.md).
  */
 package org.udckpt.process.names;

@@ -11,7 +11,7 @@ import org.udckpt.process.model.Attribute;
 import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.JobImage;
 
-/** Gives a process and its threads the attributes of the image: docs/attributes.md. */
+/** Gives a process and its threads the attributes of the image: docs/internals/attributes.md. */
 final class KernelAttributes {
     private static final int MBIND = 237, SET_MEMPOLICY = 238, MLOCKALL = 151, ARCH_PRCTL = 158, ARCH_SET_CPUID = 0x1012;
     private static final int PR_SET_TSC = 26, PR_MCE_KILL = 33, PR_MCE_KILL_SET = 1, PR_SET_SPECULATION_CTRL = 53, PR_SET_IO_FLUSHER = 57, PR_SET_MDWE = 65, PR_SET_MEMORY_MERGE = 67;

@@ -7,7 +7,7 @@ import java.util.Set;
 import org.udckpt.linux.Files;
 import org.udckpt.process.model.ProcessState;
 
-/** Where a job is restored to: the shepherd in its namespaces (docs/interfaces.md), and its new agent. */
+/** Where a job is restored to: the shepherd in its namespaces (docs/reference/control-protocol.md), and its new agent. */
 public interface RestoreTarget {
     /**
      * The shepherd's {@code clock}, once, before the first stub: this is what CLOCK_MONOTONIC and CLOCK_BOOTTIME of the job differ by from this

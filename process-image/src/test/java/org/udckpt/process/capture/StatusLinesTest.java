@@ -12,7 +12,7 @@ import org.udckpt.linux.Proc;
 class StatusLinesTest {
     private static final String STATUS = Proc.text("/proc/self/status");
 
-    /** Where this fails, the kernel is newer than docs/attributes.md: add what becomes of the new line, and its name. */
+    /** Where this fails, the kernel is newer than docs/internals/attributes.md: add what becomes of the new line, and its name. */
     @Test
     void thisKernelHasNoOther() {
         assertEquals(List.of(), StatusLines.UNKNOWN);

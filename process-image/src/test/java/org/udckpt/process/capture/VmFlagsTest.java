@@ -15,9 +15,9 @@ import org.udckpt.process.model.AttributeKind;
 import org.udckpt.process.model.VmFlags;
 import org.udckpt.process.model.VmFlags.Fate;
 
-/** What becomes of the flags of mappings; and docs/attributes.md, which says it of all that there is. */
+/** What becomes of the flags of mappings; and docs/internals/attributes.md, which says it of all that there is. */
 class VmFlagsTest {
-    private static final Path PAGE = Path.of(System.getProperty("udckpt.root"), "docs/attributes.md");
+    private static final Path PAGE = Path.of(System.getProperty("udckpt.root"), "docs/internals/attributes.md");
 
     @Test
     void whatCannotBeSetAgainIsRefused() {

@@ -32,7 +32,7 @@ record Feature(String name, String refusal, boolean mayRestore, boolean second) 
             case "inotify", "inotify_unread" -> new Feature(name, ROOT ? null : "inotify", true);
             case "signalfd" -> new Feature(name, "signalfd", true);
             case "file_locks" -> new Feature(name, "lock", true);
-            case "udp", "udp_group", "named_sockets" -> new Feature(name, null, true, false); // empty messages: docs/capture.md
+            case "udp", "udp_group", "named_sockets" -> new Feature(name, null, true, false); // empty messages: docs/internals/capture.md
             default -> new Feature(name, null, true);
         };
     }

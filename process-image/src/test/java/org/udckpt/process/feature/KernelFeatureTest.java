@@ -26,7 +26,7 @@ import org.udckpt.process.restore.lazy.Support;
 
 /**
  * Every kernel feature: checkpoint at a random moment, kill -9, restore, still right? As root (when the tests run as
- * root) and as an ordinary user. docs/testing.md says how to run one case and what the properties mean.
+ * root) and as an ordinary user. docs/contributing/testing.md says how to run one case and what the properties mean.
  */
 class KernelFeatureTest {
     private static final int CASE_SECONDS = 150;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.udckpt.process.restore.Restored;
 import org.udckpt.process.restore.lazy.Support;
 
-/** Two restarts of one image draw different random numbers where the kernel or the program can know that there are two of it (docs/attributes.md). */
+/** Two restarts of one image draw different random numbers where the kernel or the program can know that there are two of it (docs/internals/attributes.md). */
 @Timeout(120)
 class RandomStateTest {
     private static final int SECONDS = 30;
@@ -90,7 +90,7 @@ class RandomStateTest {
                     assertTrue(seen.add(numbers[k]) && seen.add(others[k]), numbers[0] + ": a number came twice: " + numbers[k] + ", " + others[k]);
                 }
             } else {
-                assertEquals(one.get(i), other.get(i), "a generator in ordinary memory cannot know (docs/attributes.md, known limit)");
+                assertEquals(one.get(i), other.get(i), "a generator in ordinary memory cannot know (docs/user/restart.md, random numbers)");
             }
         }
     }

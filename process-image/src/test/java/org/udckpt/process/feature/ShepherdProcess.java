@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import org.udckpt.linux.LinuxError;
 import org.udckpt.linux.Proc;
 
-/** A shepherd that this test started and commands (docs/interfaces.md); closing it ends all that it started. */
+/** A shepherd that this test started and commands (docs/reference/control-protocol.md); closing it ends all that it started. */
 final class ShepherdProcess implements AutoCloseable {
     private final Process process;
     private final SocketChannel channel;

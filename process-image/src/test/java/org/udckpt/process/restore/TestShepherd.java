@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 
-/** A shepherd under test, spoken to line by line (docs/interfaces.md). Closing ends it and all below it. */
+/** A shepherd under test, spoken to line by line (docs/reference/control-protocol.md). Closing ends it and all below it. */
 final class TestShepherd implements RestoreTarget, AutoCloseable {
     static final Path BINARY = Path.of(System.getProperty("udckpt.native"), "udckpt-shepherd");
 

@@ -10,7 +10,7 @@ import org.udckpt.process.trace.Registers;
 
 /**
  * Which mappings of a process are filled after its start: whole ones, since a mapping that is registered in part is two
- * mappings for mremap(2). All else is filled before, above all what cannot wait for a page (docs/lazy-restart.md).
+ * mappings for mremap(2). All else is filled before, above all what cannot wait for a page (docs/internals/restore.md).
  *
  * @param regions ascending, with contents in the image
  */
