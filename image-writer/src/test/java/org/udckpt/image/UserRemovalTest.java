@@ -216,6 +216,12 @@ class UserRemovalTest {
             assertTrue(LocalStorage.INSTANCE.exclude(manifest).isEmpty(), "to close one hold does not end the other");
         }
         LocalStorage.INSTANCE.exclude(manifest).orElseThrow().close();
+        Closeable twice = LocalStorage.INSTANCE.hold(manifest);
+        twice.close();
+        try (Closeable _ = LocalStorage.INSTANCE.hold(manifest)) { // most likely by the same descriptor
+            twice.close();
+            assertTrue(LocalStorage.INSTANCE.exclude(manifest).isEmpty(), "closed twice, it ended another one's");
+        }
         Files.delete(manifest);
         assertThrows(NoSuchFileException.class, () -> LocalStorage.INSTANCE.hold(manifest));
     }

@@ -21,7 +21,8 @@ public final class FileHold implements AutoCloseable {
     private static final Set<Integer> NO_LOCKS
             = Set.of(ENOLCK, LinuxError.EINVAL, LinuxError.ENOSYS, LinuxError.EOPNOTSUPP);
 
-    private final int fd;
+    /** -1: closed. */
+    private int fd;
 
     private FileHold(int fd) {
         this.fd = fd;
@@ -79,8 +80,12 @@ public final class FileHold implements AutoCloseable {
         return Syscall.call(Syscall.FCNTL, fd, F_OFD_SETLK, lock.address());
     }
 
+    /** Once: a reader is closed when all memory is in, and with its job. */
     @Override
-    public void close() {
-        Files.close(fd);
+    public synchronized void close() {
+        if (fd >= 0) {
+            Files.close(fd);
+            fd = -1;
+        }
     }
 }

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.udckpt.image.ImageError;
 import org.udckpt.image.catalogue.Catalogue;
 import org.udckpt.image.key.ImageKey;
 import org.udckpt.image.read.CheckpointReader;
@@ -57,6 +58,7 @@ final class PruneCommand implements Callable<Integer> {
         Optional<Tiers> tiers = Tiers.parse(directory);
         RemovalReport report = new RemovalReport(options.dryRun(), new CheckpointUsers(settings));
         List<RemovalOptions.Place> places = RemovalOptions.places(directory, settings);
+        places.forEach(place -> requireKey(place, key));
         for (RemovalOptions.Place place : places.reversed()) { // what only hosts have goes for what is on slow
             try {
                 report.add(place, RemovalOptions.removal(place, key, settings)
@@ -68,6 +70,15 @@ final class PruneCommand implements Callable<Integer> {
         }
         report.print(options.json());
         return ExitCode.DONE.value();
+    }
+
+    /** Without it nothing can be said of any checkpoint, and none would seem to be old enough. */
+    private static void requireKey(RemovalOptions.Place place, ImageKey key) {
+        for (Catalogue.Entry entry : ImageLocation.list(place.directory(), key)) {
+            if (entry.problem() instanceof ImageError.Locked) {
+                throw Failure.of("looking at the checkpoints of " + place.directory(), entry.problem());
+            }
+        }
     }
 
     private Instant before() {

@@ -27,7 +27,8 @@ class NoKeyTest {
         try (Udckpts udckpt = new Udckpts(temp)) {
             for (List<String> command : List.of(List.of("verify", images.toString()), List.of("list", images.toString()), List.of("list", "--json", images.toString()),
                     List.of("inspect", checkpoint.toString()), List.of("diff", checkpoint.toString(), checkpoint.toString()),
-                    List.of("export-core", "--rank", "0", "--output", temp.resolve("core").toString(), images.toString()), List.of("restart", images.toString()))) {
+                    List.of("export-core", "--rank", "0", "--output", temp.resolve("core").toString(), images.toString()), List.of("restart", images.toString()),
+                    List.of("prune", "--keep", "1", images.toString()))) {
                 Udckpts.Result result = run(udckpt, key, command);
                 assertEquals(77, result.code(), command + ": " + result);
                 assertTrue(result.errors().contains("there is no key in " + key) && result.errors().contains("UDCKPT_KEY_FILE"), result.toString());
