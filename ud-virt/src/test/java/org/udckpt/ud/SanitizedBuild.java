@@ -18,7 +18,7 @@ public enum SanitizedBuild {
 
     private static final int BUILD_SECONDS = 600;
     private static final List<String> TARGETS = List.of("ud_client", "rc_client", "fabric_send", "fabric_receive", "fabric_state", "fabric_events",
-            "fabric_threads", "fabric_rc", "fabric_rc_errors", "fabric_rc_threads", "fabric_uc", "fabric_windows", "fabric_order", "fabric_tags", "fabric_mutations");
+            "fabric_threads", "fabric_rc", "fabric_rc_errors", "fabric_rc_threads", "fabric_uc", "fabric_xrc", "fabric_windows", "fabric_order", "fabric_tags", "fabric_mutations");
 
     private final Path directory;
     private final String sanitizers;

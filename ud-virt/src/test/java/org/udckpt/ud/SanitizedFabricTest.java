@@ -43,7 +43,7 @@ class SanitizedFabricTest {
 
     @TestFactory
     Stream<DynamicTest> addresses() throws Exception {
-        return Stream.of("send", "receive", "state", "events", "threads", "rc", "rc_errors", "rc_threads", "uc", "windows")
+        return Stream.of("send", "receive", "state", "events", "threads", "rc", "rc_errors", "rc_threads", "uc", "xrc", "windows")
                 .flatMap(program -> cases(SanitizedBuild.ADDRESS, "fabric_" + program, Map.of("UDCKPT_LENDING", "1")));
     }
 
