@@ -18,7 +18,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(name = "udckpt", mixinStandardHelpOptions = true, versionProvider = Version.class,
         description = "Checkpoint and restart of unmodified MPI jobs over InfiniBand verbs.",
         footer = {"  demo        The main job from nothing: run, checkpoint, kill, restart on", "                other addresses, compare.",
-            "  test        The whole test suite, or one test: CLASS or CLASS#METHOD.", "  lint        What no test looks at: compilers' warnings, style, spelling, links.",
+            "  test        The whole test suite, or one test: CLASS or CLASS#METHOD.", "  lint        Warnings of compilers, style, spelling, links.",
             "  format      White space and the order of imports.", "  install     Put what runs below a prefix, for others.",
             "  bench       Benchmarks; 'udckpt bench' lists them.", "", "docs/operator/exit-codes.md has the exit codes."})
 public final class Udckpt implements Runnable {
