@@ -4,8 +4,8 @@ import java.util.function.IntConsumer;
 import org.udckpt.job.report.Messages;
 
 /**
- * Signals that a user sends to udckpt, on one host and on several: the ranks get them. A second INT ends the job by force,
- * as under mpiexec, since the job may handle the first.
+ * Signals that a user sends to udckpt, on one host and on several: the ranks get them. A second INT ends the job by
+ * force, as under mpiexec, since the job may handle the first.
  */
 public final class UserSignals {
     private static final int FORCED_CODE = 128 + Signals.SIGINT; // as shells have it for a command that ^C ended

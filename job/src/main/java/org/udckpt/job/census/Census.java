@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import org.apache.arrow.vector.VectorSchemaRoot;
 import org.udckpt.address.Endpoint;
 import org.udckpt.address.RankSpan;
-import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.ControlMessage;
+import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.Unit;
 
 /**

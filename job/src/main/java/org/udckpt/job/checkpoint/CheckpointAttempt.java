@@ -3,7 +3,10 @@ package org.udckpt.job.checkpoint;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 
-/** A checkpoint whose copy has been made, and whose image is to be written. Closing it removes an image that is not complete. */
+/**
+ * A checkpoint whose copy has been made, and whose image is to be written. Closing it removes an image that is not
+ * complete.
+ */
 interface CheckpointAttempt extends AutoCloseable {
     /** The checkpoint's name. */
     String id();

@@ -27,7 +27,8 @@ public interface CheckpointMethod {
     void awaitReady(Progress progress) throws InterruptedException;
 
     /**
-     * Stops the job and copies it. Returns when it runs again. When this throws, the job runs, and nothing is left of the checkpoint.
+     * Stops the job and copies it. Returns when it runs again. When this throws, the job runs, and nothing is left of
+     * the checkpoint.
      *
      * @param last the ranks stand still from the copy on until the attempt is closed
      */

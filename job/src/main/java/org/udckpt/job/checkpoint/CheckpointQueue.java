@@ -18,8 +18,8 @@ import org.udckpt.job.report.Messages;
 import org.udckpt.job.report.WriteProgress;
 
 /**
- * Takes a job's checkpoints, one at a time: cleaning, attempts, listeners and statistics, whatever the {@link CheckpointMethod}.
- * A checkpoint that fails is reported and removed; the job goes on.
+ * Takes a job's checkpoints, one at a time: cleaning, attempts, listeners and statistics, whatever the {@link
+ * CheckpointMethod}. A checkpoint that fails is reported and removed; the job goes on.
  */
 @SuppressWarnings("try") // close() waits for what is under way, and whoever closes may be interrupted
 public final class CheckpointQueue implements Checkpoints, AutoCloseable {
@@ -95,7 +95,8 @@ public final class CheckpointQueue implements Checkpoints, AutoCloseable {
     /** @param end null: the job goes on */
     private String take(Progress progress, boolean wait, Runnable end) {
         if (!one.tryAcquire()) {
-            throw new Failure(ExitCode.BUSY, "a checkpoint of job " + job + " is under way (" + state() + "): try again when it is done");
+            throw new Failure(ExitCode.BUSY, "a checkpoint of job " + job + " is under way (" + state()
+                    + "): try again when it is done");
         }
         boolean handedOver = false;
         try {
@@ -150,7 +151,8 @@ public final class CheckpointQueue implements Checkpoints, AutoCloseable {
         }
     }
 
-    private String finish(CheckpointAttempt attempt, Progress progress, Runnable end) throws IOException, InterruptedException {
+    private String finish(CheckpointAttempt attempt, Progress progress, Runnable end)
+            throws IOException, InterruptedException {
         CompleteCheckpoint complete;
         try (attempt; Ticker _ = Ticker.start(PROGRESS_MS, () -> method.writing().ifPresent(progress::writing))) {
             complete = attempt.write(end);
@@ -190,7 +192,8 @@ public final class CheckpointQueue implements Checkpoints, AutoCloseable {
     public void close() throws InterruptedException {
         method.jobEnded();
         if (closed.compareAndSet(false, true) && !one.tryAcquire(FINISH_MINUTES, TimeUnit.MINUTES)) {
-            Messages.error("the last checkpoint was still being written after " + FINISH_MINUTES + " minutes; it is given up", null);
+            Messages.error("the last checkpoint was still being written after " + FINISH_MINUTES
+                    + " minutes; it is given up", null);
         }
         method.close();
     }

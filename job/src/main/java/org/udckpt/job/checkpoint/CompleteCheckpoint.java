@@ -13,4 +13,5 @@ import org.udckpt.job.pace.CheckpointCost;
  * @param stops   of each rank, in nanoseconds
  * @param summary one line about the write and the stop
  */
-record CompleteCheckpoint(Manifest manifest, long begin, List<PhaseTime> times, List<Long> stops, CheckpointCost cost, String summary) {}
+record CompleteCheckpoint(Manifest manifest, long begin, List<PhaseTime> times, List<Long> stops,
+        CheckpointCost cost, String summary) {}

@@ -88,7 +88,10 @@ final class CoordinatedAttempt {
         return times;
     }
 
-    /** How long each rank stood still, as its own node has measured it; as the lead has, where not all parts are durable. */
+    /**
+     * How long each rank stood still, as its own node has measured it; as the lead has, where not all parts are
+     * durable.
+     */
     synchronized List<Long> stops() {
         return reports.size() == hosts.size() ? reports.values().stream().flatMap(report -> report.stops().stream()).toList() : StopTimes.ofRanks(times());
     }

@@ -28,9 +28,9 @@ import org.udckpt.job.store.ImageOptions;
 import org.udckpt.job.store.StopTimesRow;
 
 /**
- * How a job of several nodes takes a checkpoint: the lead's half, which owns the image's directory and its manifest. The nodes' halves are
- * {@link UnitCheckpoints}; between them is the coordinator ({@link Agreement}, docs/internals/coordination.md), whose words come in by {@link #called}, {@link #commit} and
- * {@link #ended}.
+ * How a job of several nodes takes a checkpoint: the lead's half, which owns the image's directory and its manifest.
+ * The nodes' halves are {@link UnitCheckpoints}; between them is the coordinator ({@link Agreement},
+ * docs/internals/coordination.md), whose words come in by {@link #called}, {@link #commit} and {@link #ended}.
  */
 public final class CoordinatedCheckpoints implements CheckpointMethod {
     private static final int ATTEMPTS = 40;
@@ -327,7 +327,10 @@ public final class CoordinatedCheckpoints implements CheckpointMethod {
         return attempt.failure(outcome, impossible == null ? ExitCode.IO : ExitCode.BUSY);
     }
 
-    /** The coordinator has ended: a checkpoint that is under way, or begins now, has no other end than this. @param why for who asks for one */
+    /**
+     * The coordinator has ended: a checkpoint that is under way, or begins now, has no other end than this. @param why
+     * for who asks for one
+     */
     public void abandon(String why) {
         if (impossible == null) {
             impossible = why;

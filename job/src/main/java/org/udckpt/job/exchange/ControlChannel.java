@@ -11,9 +11,10 @@ import org.udckpt.job.tree.MalformedMessage;
 import org.udckpt.job.tree.Member;
 
 /**
- * Control messages outside of calls: from a node up to the root, and from the root down to all other nodes. The root has a
- * message that a node sent before it answered a call before that call ends. Persistent messages are sent again to a new
- * parent, and are delivered to the root once; others, and those to all nodes, may be lost with a node on their way.
+ * Control messages outside of calls: from a node up to the root, and from the root down to all other nodes. The root
+ * has a message that a node sent before it answered a call before that call ends. Persistent messages are sent again to
+ * a new parent, and are delivered to the root once; others, and those to all nodes, may be lost with a node on their
+ * way.
  */
 public final class ControlChannel {
     /** The longest message, in bytes. */
@@ -106,6 +107,7 @@ public final class ControlChannel {
         if (content.length > MAX_BYTES) {
             throw new IllegalArgumentException("a control message of " + content.length + " bytes");
         }
-        return ByteBuffer.allocate(HEADER_BYTES + content.length).put(channel).put(kind).putInt(node).putInt(number).put(content).array();
+        return ByteBuffer.allocate(HEADER_BYTES + content.length).put(channel).put(kind).putInt(node).putInt(number)
+                .put(content).array();
     }
 }

@@ -1,6 +1,6 @@
 /**
- * The way between the nodes of a job (docs/reference/transport.md): Arrow Flight over TLS, for holders of the job's credential
- * alone.
+ * The way between the nodes of a job (docs/reference/transport.md): Arrow Flight over TLS, for holders of the job's
+ * credential alone.
  *
  * <p>An {@link org.udckpt.job.link.Endpoint} is a node's end: its server, and an {@code Outlet} for each node that it
  * sends to, which hands over one shipment after the other in {@code Delivery} calls. What arrives goes through an

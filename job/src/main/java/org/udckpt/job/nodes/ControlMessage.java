@@ -75,11 +75,14 @@ public sealed interface ControlMessage {
         return ControlMessageCodec.encode(this);
     }
 
-    /** @throws MalformedMessage for bytes that {@link #encode} has not made, and for a message that only the lead sends */
+    /**
+     * @throws MalformedMessage for bytes that {@link #encode} has not made, and for a message that only the lead sends
+     */
     static ToLead fromUnit(byte[] bytes) throws MalformedMessage {
         return switch (ControlMessageCodec.decode(bytes)) {
             case ToLead message -> message;
-            case ToUnits message -> throw new MalformedMessage("protocol error: a unit sent " + name(message) + ", which only the lead may send");
+            case ToUnits message -> throw new MalformedMessage("protocol error: a unit sent " + name(message)
+                    + ", which only the lead may send");
         };
     }
 
@@ -87,7 +90,8 @@ public sealed interface ControlMessage {
     static ToUnits fromLead(byte[] bytes) throws MalformedMessage {
         return switch (ControlMessageCodec.decode(bytes)) {
             case ToUnits message -> message;
-            case ToLead message -> throw new MalformedMessage("protocol error: the lead sent " + name(message) + ", which only units may send");
+            case ToLead message -> throw new MalformedMessage("protocol error: the lead sent " + name(message)
+                    + ", which only units may send");
         };
     }
 

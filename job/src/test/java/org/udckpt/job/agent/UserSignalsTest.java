@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 class UserSignalsTest {
     private final List<String> events = new ArrayList<>();
     private final AskedEnd askedEnd = new AskedEnd();
-    private final UserSignals signals = new UserSignals(askedEnd, number -> events.add("ranks " + number), code -> events.add("force " + code));
+    private final UserSignals signals = new UserSignals(askedEnd, number -> events.add("ranks " + number),
+            code -> events.add("force " + code));
 
     @Test
     void aSecondInterruptEndsTheJobByForce() {

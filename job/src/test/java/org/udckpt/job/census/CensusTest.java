@@ -33,8 +33,8 @@ import org.udckpt.job.launch.Launch;
 import org.udckpt.job.link.Inbox;
 import org.udckpt.job.link.JobCredential;
 import org.udckpt.job.link.Limits;
-import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.ControlMessage;
+import org.udckpt.job.nodes.NodeJob;
 import org.udckpt.job.nodes.Unit;
 
 /** The tables of ranks and endpoints, what of them is refused, and the lead's questions. */

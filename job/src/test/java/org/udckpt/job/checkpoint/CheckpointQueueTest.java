@@ -42,7 +42,8 @@ class CheckpointQueueTest {
     private CheckpointQueue queue;
 
     private void start() {
-        queue = new CheckpointQueue("job", Settings.load(), directory.resolve("images"), method, () -> events.add("kept"));
+        queue = new CheckpointQueue("job", Settings.load(), directory.resolve("images"), method,
+                () -> events.add("kept"));
         queue.onTaken(taken -> events.add("taken " + taken.id()));
     }
 
@@ -124,7 +125,8 @@ class CheckpointQueueTest {
             if (end != null) {
                 end.run();
             }
-            return new CompleteCheckpoint(manifest, 0, List.of(), List.of(1L), CheckpointCost.of(1, 1, OptionalDouble.empty()), "done");
+            return new CompleteCheckpoint(manifest, 0, List.of(), List.of(1L),
+                    CheckpointCost.of(1, 1, OptionalDouble.empty()), "done");
         }
 
         @Override

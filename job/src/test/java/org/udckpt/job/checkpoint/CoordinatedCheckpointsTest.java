@@ -102,7 +102,10 @@ class CoordinatedCheckpointsTest {
         assertEquals(List.of(), left());
     }
 
-    /** The same where the coordinator goes a moment before it is asked: nobody knows of the checkpoint yet when its end comes. */
+    /**
+     * The same where the coordinator goes a moment before it is asked: nobody knows of the checkpoint yet when its end
+     * comes.
+     */
     @Test
     void aCheckpointThatBeginsBehindTheEndOfTheJobEnds() throws Exception {
         CoordinatedCheckpoints[] coordinated = new CoordinatedCheckpoints[1];

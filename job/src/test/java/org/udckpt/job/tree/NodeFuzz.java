@@ -9,10 +9,10 @@ import org.udckpt.job.coordinator.NodePart;
 import org.udckpt.job.coordinator.Participant;
 import org.udckpt.job.coordinator.Ranks;
 import org.udckpt.job.coordinator.Request;
+import org.udckpt.job.exchange.ControlChannel;
 import org.udckpt.job.exchange.Exchange;
 import org.udckpt.job.exchange.Fence;
 import org.udckpt.job.exchange.KeyShelf;
-import org.udckpt.job.exchange.ControlChannel;
 import org.udckpt.job.exchange.Totals;
 
 /**
