@@ -1,9 +1,9 @@
 /* XRC, of programs that call it through the context (verbs.h). A device knows a domain as a protection domain
- * (verbs_device.h): ours has one of its own, and a completion queue that nothing comes to, since the targets that are made
- * in it have neither.
+ * (verbs_device.h): ours has one of its own, and a completion queue that nothing comes to, since the targets that are
+ * made in it have neither.
  *
- * Who opens a domain with a file gets the one that this process has opened with it before. Other processes have domains of
- * their own: a target that one of them shared would be had by ibv_open_qp, which is refused. */
+ * Who opens a domain with a file gets the one that this process has opened with it before. Other processes have domains
+ * of their own: a target that one of them shared would be had by ibv_open_qp, which is refused. */
 #include "interposer.h"
 #include <fcntl.h>
 #include <pthread.h>
@@ -51,7 +51,8 @@ static struct domain *find(const struct ibv_context *context, const struct stat 
     return domain;
 }
 
-/* As the kernel has it: one that is not there is made if O_CREAT says so, one that is there is an error if O_EXCL does. */
+/* As the kernel has it: one that is not there is made if O_CREAT says so, one that is there is an error if O_EXCL does.
+ */
 static struct domain *open_with(struct ibv_context *context, int fd, int oflags)
 {
     struct stat file;
@@ -135,8 +136,8 @@ static int close_xrcd(struct ibv_xrcd *xrcd)
 struct ibv_qp *interposer_create_target(struct ibv_qp_init_attr_ex *attr)
 {
     const struct domain *domain = (const struct domain *) attr->xrcd;
-    struct ibv_qp_init_attr init = {.qp_context = attr->qp_context, .send_cq = domain->cq, .recv_cq = domain->cq,
-                                    .qp_type = attr->qp_type};
+    struct ibv_qp_init_attr init = {
+        .qp_context = attr->qp_context, .send_cq = domain->cq, .recv_cq = domain->cq, .qp_type = attr->qp_type};
     if (attr->send_ops_flags && attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
         errno = EINVAL;
         return NULL;

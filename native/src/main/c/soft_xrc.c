@@ -32,8 +32,8 @@ static uint32_t choose_number(struct soft_context *context, uint32_t wanted)
     return context->last_queue_number;
 }
 
-/* Who polls a shared queue's completion queue takes the packets of all targets of the domain: each target is a receiver of each
- * such queue. These two undo and do that for all before *end; xrc_members is held. */
+/* Who polls a shared queue's completion queue takes the packets of all targets of the domain: each target is a receiver
+ * of each such queue. These two undo and do that for all before *end; xrc_members is held. */
 static void detach_targets(const struct soft_srq *srq, const struct soft_qp *end)
 {
     for (struct soft_qp *qp = soft_context_of(srq->base.context)->xrc_targets; qp != end; qp = qp->target_next)
@@ -136,7 +136,8 @@ static int add(struct soft_srq *srq, struct ibv_pd *domain, struct soft_cq *cq, 
     return 0;
 }
 
-struct ibv_srq *soft_create_xrc_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init, struct ibv_pd *domain, struct ibv_cq *cq, uint32_t number)
+struct ibv_srq *soft_create_xrc_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init, struct ibv_pd *domain,
+                                    struct ibv_cq *cq, uint32_t number)
 {
     struct ibv_srq *srq = soft_create_srq(pd, init);
     int error = srq ? add(soft_srq_of(srq), domain, soft_cq_of(cq), number) : 0;
@@ -179,7 +180,8 @@ int soft_xrc_take_number(struct soft_rc *rc, const struct ibv_send_wr *wr)
     return 0;
 }
 
-void soft_xrc_extend(const struct soft_rc *rc, __be32 *number, const struct iovec *iov, unsigned count, struct iovec *extended)
+void soft_xrc_extend(const struct soft_rc *rc, __be32 *number, const struct iovec *iov, unsigned count,
+                     struct iovec *extended)
 {
     *number = htonl(soft_xrc_number(rc, rc->cursor));
     extended[0] = iov[0];
@@ -206,7 +208,9 @@ void soft_xrc_requested(struct soft_rc *rc, const struct soft_rc_wire *header, c
     } else {
         static atomic_flag said = ATOMIC_FLAG_INIT;
         if (!atomic_flag_test_and_set(&said))
-            fprintf(stderr, "udckpt: an XRC request names shared receive queue %u, which its target's domain does not have in this process\n",
+            fprintf(stderr,
+                    "udckpt: an XRC request names shared receive queue %u, which its target's domain does not have in "
+                    "this process\n",
                     ntohl(number));
         soft_rc_requested_of_nobody(rc, header);
     }

@@ -1,12 +1,13 @@
-/* XRC (InfiniBand Architecture 1.2.1, annex A14): a connection whose requests name the shared receive queue that they are for,
- * so that one connection between two nodes serves all receivers there. Its two ends are a requester and a responder of a
- * reliable connection, and what is theirs alone is here.
+/* XRC (InfiniBand Architecture 1.2.1, annex A14): a connection whose requests name the shared receive queue that they
+ * are for, so that one connection between two nodes serves all receivers there. Its two ends are a requester and a
+ * responder of a reliable connection, and what is theirs alone is here.
  *
  * A domain is the protection domain that its targets are made in (verbs_device.h). */
 #pragma once
 #include "soft_rc.h"
 
-struct ibv_srq *soft_create_xrc_srq(struct ibv_pd *, struct ibv_srq_init_attr *, struct ibv_pd *domain, struct ibv_cq *, uint32_t number);
+struct ibv_srq *soft_create_xrc_srq(struct ibv_pd *, struct ibv_srq_init_attr *, struct ibv_pd *domain, struct ibv_cq *,
+                                    uint32_t number);
 int soft_srq_number(struct ibv_srq *, uint32_t *number);
 int soft_xrc_add_target(struct soft_qp *qp); /* 0 or ENOMEM */
 void soft_xrc_remove_target(struct soft_qp *qp);
@@ -24,7 +25,8 @@ static inline uint32_t soft_xrc_number(const struct soft_rc *rc, uint32_t index)
 /* Of an initiator's next request, if its send queue has room for it; 0 or ENOMEM. */
 int soft_xrc_take_number(struct soft_rc *rc, const struct ibv_send_wr *wr);
 /* The request at the cursor, of count pieces, as count + 1: with the number behind the header. */
-void soft_xrc_extend(const struct soft_rc *rc, __be32 *number, const struct iovec *iov, unsigned count, struct iovec *extended);
+void soft_xrc_extend(const struct soft_rc *rc, __be32 *number, const struct iovec *iov, unsigned count,
+                     struct iovec *extended);
 void soft_xrc_requested(struct soft_rc *rc, const struct soft_rc_wire *header, const char *payload, uint32_t length);
 /* Whether the receive that a message was filling is of this queue. */
 bool soft_xrc_fills(const struct soft_rc *rc, const struct soft_srq *srq);

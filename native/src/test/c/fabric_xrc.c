@@ -1,4 +1,5 @@
-/* XRC: one connection, whose requests name the shared receive queue that they are for. Both ends are in this process. */
+/* XRC: one connection, whose requests name the shared receive queue that they are for. Both ends are in this process.
+ */
 #include "fabric_connect.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -31,14 +32,20 @@ struct fixture {
 
 static struct ibv_xrcd *open_domain(struct ibv_context *context, int fd, int oflags)
 {
-    struct ibv_xrcd_init_attr attr = {.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = fd, .oflags = oflags};
+    struct ibv_xrcd_init_attr attr = {
+        .comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = fd, .oflags = oflags};
     return ibv_open_xrcd(context, &attr);
 }
 
 static struct ibv_srq *make_srq(struct queue *q, struct ibv_xrcd *domain)
 {
-    struct ibv_srq_init_attr_ex attr = {.attr = {.max_wr = 64, .max_sge = 2}, .srq_type = IBV_SRQT_XRC, .pd = q->pd, .xrcd = domain, .cq = q->cq,
-                                        .comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ};
+    struct ibv_srq_init_attr_ex attr = {.attr = {.max_wr = 64, .max_sge = 2},
+                                        .srq_type = IBV_SRQT_XRC,
+                                        .pd = q->pd,
+                                        .xrcd = domain,
+                                        .cq = q->cq,
+                                        .comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+                                                     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ};
     return ibv_create_srq_ex(domain->context, &attr);
 }
 
@@ -78,10 +85,13 @@ static struct end make_initiator(int send_wr)
     CHECK(a.memory = aligned_alloc(4096, a.size));
     CHECK(a.mr = ibv_reg_mr(a.pd, a.memory, a.size, IBV_ACCESS_LOCAL_WRITE));
     CHECK(a.send_cq = ibv_create_cq(a.context, 1024, NULL, NULL, 0));
-    struct ibv_qp_init_attr_ex attr = {.send_cq = a.send_cq, .qp_type = IBV_QPT_XRC_SEND, .pd = a.pd,
-                                       .cap = {.max_send_wr = (uint32_t) send_wr, .max_send_sge = 2, .max_inline_data = 64},
-                                       .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-                                       .send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD};
+    struct ibv_qp_init_attr_ex attr = {
+        .send_cq = a.send_cq,
+        .qp_type = IBV_QPT_XRC_SEND,
+        .pd = a.pd,
+        .cap = {.max_send_wr = (uint32_t) send_wr, .max_send_sge = 2, .max_inline_data = 64},
+        .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+        .send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD};
     CHECK(a.qp = ibv_create_qp_ex(a.context, &attr));
     return a;
 }
@@ -90,9 +100,15 @@ static struct end make_initiator(int send_wr)
 static void connect_ends(struct fixture *f, int min_rnr_timer)
 {
     struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = RIGHTS};
-    struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_4096, .dest_qp_num = f->b.target->qp_num, .rq_psn = 9,
-                              .max_dest_rd_atomic = 4, .min_rnr_timer = (uint8_t) min_rnr_timer, .ah_attr = {.dlid = own_lid(f->a.context), .port_num = 1}};
-    struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS, .sq_psn = 0xfffffd, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 4};
+    struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR,
+                              .path_mtu = IBV_MTU_4096,
+                              .dest_qp_num = f->b.target->qp_num,
+                              .rq_psn = 9,
+                              .max_dest_rd_atomic = 4,
+                              .min_rnr_timer = (uint8_t) min_rnr_timer,
+                              .ah_attr = {.dlid = own_lid(f->a.context), .port_num = 1}};
+    struct ibv_qp_attr rts = {
+        .qp_state = IBV_QPS_RTS, .sq_psn = 0xfffffd, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 4};
     int to_init = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
     int to_rtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
     EQUAL(0, ibv_modify_qp(f->a.qp, &init, to_init));
@@ -103,7 +119,9 @@ static void connect_ends(struct fixture *f, int min_rnr_timer)
     rtr.rq_psn = 0xfffffd;
     EQUAL(EINVAL, ibv_modify_qp(f->b.target, &rtr, to_rtr));
     EQUAL(0, ibv_modify_qp(f->b.target, &rtr, to_rtr | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
-    EQUAL(0, ibv_modify_qp(f->a.qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
+    EQUAL(0, ibv_modify_qp(f->a.qp, &rts,
+                           IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                               IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
 static struct fixture make(void)
@@ -122,7 +140,11 @@ static void receive(struct queue *q, uint64_t id)
 
 static struct ibv_send_wr request(struct queue *q, enum ibv_wr_opcode opcode, uint64_t id, struct ibv_sge *sge)
 {
-    struct ibv_send_wr wr = {.wr_id = id, .sg_list = sge, .num_sge = 1, .opcode = opcode, .send_flags = signaled,
+    struct ibv_send_wr wr = {.wr_id = id,
+                             .sg_list = sge,
+                             .num_sge = 1,
+                             .opcode = opcode,
+                             .send_flags = signaled,
                              .wr.rdma = {(uintptr_t) q->memory + 0x80000, q->mr->rkey}};
     wr.qp_type.xrc.remote_srqn = q->number;
     return wr;
@@ -183,8 +205,10 @@ static void one_sided(void)
     struct ibv_wc wc;
     for (int i = 0; i < QUEUES; i++) {
         struct queue *q = &f.b.queues[i];
-        struct ibv_send_wr write = request(q, IBV_WR_RDMA_WRITE_WITH_IMM, 1, &sge), read = request(q, IBV_WR_RDMA_READ, 2, &back), *bad;
-        struct ibv_send_wr add = request(q, IBV_WR_ATOMIC_FETCH_AND_ADD, 3, &word), swap = request(q, IBV_WR_ATOMIC_CMP_AND_SWP, 4, &word);
+        struct ibv_send_wr write = request(q, IBV_WR_RDMA_WRITE_WITH_IMM, 1, &sge),
+                           read = request(q, IBV_WR_RDMA_READ, 2, &back), *bad;
+        struct ibv_send_wr add = request(q, IBV_WR_ATOMIC_FETCH_AND_ADD, 3, &word),
+                           swap = request(q, IBV_WR_ATOMIC_CMP_AND_SWP, 4, &word);
         uint64_t *number = (uint64_t *) (q->memory + 0xf0000);
         *number = 5;
         add.wr.atomic.remote_addr = swap.wr.atomic.remote_addr = (uintptr_t) number;
@@ -250,7 +274,8 @@ static void not_ready(void)
 {
     struct fixture f = make();
     struct ibv_sge sge = sge_at(&f.a, 0, 100);
-    struct ibv_send_wr first = request(&f.b.queues[0], IBV_WR_SEND, 1, &sge), second = request(&f.b.queues[1], IBV_WR_SEND, 2, &sge), *bad;
+    struct ibv_send_wr first = request(&f.b.queues[0], IBV_WR_SEND, 1, &sge),
+                       second = request(&f.b.queues[1], IBV_WR_SEND, 2, &sge), *bad;
     first.next = &second;
     fill(f.a.memory, 100, 8);
     receive(&f.b.queues[1], 5);
@@ -393,7 +418,8 @@ static void domains(void)
     CHECK(fd >= 0 && !unlink(path));
     CHECK(!open_domain(context, fd, 0));
     EQUAL(EAGAIN, errno);
-    struct ibv_xrcd *first = open_domain(context, fd, O_CREAT), *alone = open_domain(context, -1, O_CREAT), *other = open_domain(context, -1, O_CREAT);
+    struct ibv_xrcd *first = open_domain(context, fd, O_CREAT), *alone = open_domain(context, -1, O_CREAT),
+                    *other = open_domain(context, -1, O_CREAT);
     CHECK(first && alone && other && alone != other);
     CHECK(open_domain(context, fd, 0) == first);
     CHECK(!open_domain(context, fd, O_CREAT | O_EXCL));
@@ -416,7 +442,8 @@ static void wrong(void)
 {
     struct fixture f = make();
     struct queue *q = &f.b.queues[0];
-    struct ibv_qp_init_attr plain = {.send_cq = q->cq, .recv_cq = q->cq, .qp_type = IBV_QPT_XRC_RECV, .cap = {1, 1, 1, 1, 0}};
+    struct ibv_qp_init_attr plain = {
+        .send_cq = q->cq, .recv_cq = q->cq, .qp_type = IBV_QPT_XRC_RECV, .cap = {1, 1, 1, 1, 0}};
     CHECK(!ibv_create_qp(q->pd, &plain));
     EQUAL(EINVAL, errno);
     struct ibv_srq_init_attr init = {.attr = {.max_wr = 4, .max_sge = 1}};
@@ -428,8 +455,12 @@ static void wrong(void)
     plain.srq = basic;
     CHECK(!ibv_create_qp(q->pd, &plain));
     EQUAL(EINVAL, errno);
-    struct ibv_srq_init_attr_ex half = {.attr = init.attr, .srq_type = IBV_SRQT_XRC, .pd = q->pd, .xrcd = f.b.domain,
-                                        .comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD};
+    struct ibv_srq_init_attr_ex half = {.attr = init.attr,
+                                        .srq_type = IBV_SRQT_XRC,
+                                        .pd = q->pd,
+                                        .xrcd = f.b.domain,
+                                        .comp_mask =
+                                            IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD};
     CHECK(!ibv_create_srq_ex(f.b.context, &half));
     EQUAL(EINVAL, errno);
     struct ibv_recv_wr recv = {.wr_id = 1}, *bad;
@@ -438,7 +469,18 @@ static void wrong(void)
 
 int main(int argc, char **argv)
 {
-    return run_cases(argc, argv, (struct fabric_case[]){
-        {"sends", sends}, {"one-sided", one_sided}, {"extended", extended}, {"not-ready", not_ready}, {"sleeper", sleeper}, {"limit", limit},
-        {"of-nobody", of_nobody}, {"ended-queue", ended_queue}, {"too-long", too_long}, {"full", full}, {"domains", domains}, {"wrong", wrong}, {0}});
+    return run_cases(argc, argv,
+                     (struct fabric_case[]){{"sends", sends},
+                                            {"one-sided", one_sided},
+                                            {"extended", extended},
+                                            {"not-ready", not_ready},
+                                            {"sleeper", sleeper},
+                                            {"limit", limit},
+                                            {"of-nobody", of_nobody},
+                                            {"ended-queue", ended_queue},
+                                            {"too-long", too_long},
+                                            {"full", full},
+                                            {"domains", domains},
+                                            {"wrong", wrong},
+                                            {0}});
 }

@@ -1,6 +1,6 @@
-/* XRC from the process to itself: one connection to two shared queues, each with a completion queue of its own. As of reliable
- * connections, a model says which requests can complete: one whose queue has no receive waits, and with it all behind it,
- * whatever queue they are for. */
+/* XRC from the process to itself: one connection to two shared queues, each with a completion queue of its own. As of
+ * reliable connections, a model says which requests can complete: one whose queue has no receive waits, and with it all
+ * behind it, whatever queue they are for. */
 #include "verbs_walk.h"
 #include <fcntl.h>
 #include <time.h>
@@ -38,8 +38,13 @@ static char *at(int queue, unsigned slot)
 static void make_queue(struct queue *q)
 {
     NEED(q->cq = ibv_create_cq(walk.context, 256, NULL, NULL, 0));
-    struct ibv_srq_init_attr_ex init = {.attr = {.max_wr = 16, .max_sge = 2}, .srq_type = IBV_SRQT_XRC, .pd = walk.pd, .xrcd = xrc.domain, .cq = q->cq,
-                                        .comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ};
+    struct ibv_srq_init_attr_ex init = {.attr = {.max_wr = 16, .max_sge = 2},
+                                        .srq_type = IBV_SRQT_XRC,
+                                        .pd = walk.pd,
+                                        .xrcd = xrc.domain,
+                                        .cq = q->cq,
+                                        .comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+                                                     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ};
     NEED(q->srq = ibv_create_srq_ex(walk.context, &init));
     NEED(!ibv_get_srq_num(q->srq, &q->number));
 }
@@ -61,7 +66,8 @@ static void take(struct ibv_cq *cq, int i, unsigned count)
         printf(" [%d %lu: %d", i, (unsigned long)wc.wr_id, wc.status);
         NEED(wc.qp_num == (i < 0 ? xrc.initiator->qp_num : xrc.target->qp_num));
         if (i >= 0)
-            printf(" opcode %d bytes %u imm %u first %d", wc.opcode, wc.byte_len, wc.wc_flags & IBV_WC_WITH_IMM ? be32toh(wc.imm_data) : 0,
+            printf(" opcode %d bytes %u imm %u first %d", wc.opcode, wc.byte_len,
+                   wc.wc_flags & IBV_WC_WITH_IMM ? be32toh(wc.imm_data) : 0,
                    wc.opcode == IBV_WC_RECV && wc.byte_len ? at(i, (unsigned)wc.wr_id)[0] : 0);
         printf("]");
     }
@@ -71,8 +77,13 @@ static void take(struct ibv_cq *cq, int i, unsigned count)
 static void flush(void)
 {
     struct ibv_sge sge = {(uintptr_t)at(0, SLOTS - 1), 8, mr->lkey};
-    struct ibv_send_wr wr = {.wr_id = xrc.next++, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ, .send_flags = IBV_SEND_SIGNALED,
-                             .wr.rdma = {(uintptr_t)at(0, TARGET), mr->rkey}}, *bad;
+    struct ibv_send_wr wr = {.wr_id = xrc.next++,
+                             .sg_list = &sge,
+                             .num_sge = 1,
+                             .opcode = IBV_WR_RDMA_READ,
+                             .send_flags = IBV_SEND_SIGNALED,
+                             .wr.rdma = {(uintptr_t)at(0, TARGET), mr->rkey}},
+                       *bad;
     wr.qp_type.xrc.remote_srqn = xrc.queues[0].number;
     NEED(!ibv_post_send(xrc.initiator, &wr, &bad));
     take(xrc.sent, -1, 1);
@@ -81,16 +92,24 @@ static void flush(void)
 static void connect_ends(void)
 {
     struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = RIGHTS};
-    struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = xrc.target->qp_num, .rq_psn = 3,
-                              .max_dest_rd_atomic = 4, .min_rnr_timer = 1, .ah_attr = {.dlid = walk.lid, .port_num = 1}};
-    struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS, .sq_psn = 3, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 4};
+    struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR,
+                              .path_mtu = IBV_MTU_1024,
+                              .dest_qp_num = xrc.target->qp_num,
+                              .rq_psn = 3,
+                              .max_dest_rd_atomic = 4,
+                              .min_rnr_timer = 1,
+                              .ah_attr = {.dlid = walk.lid, .port_num = 1}};
+    struct ibv_qp_attr rts = {
+        .qp_state = IBV_QPS_RTS, .sq_psn = 3, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 4};
     int to_init = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
     int to_rtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
     NEED(!ibv_modify_qp(xrc.initiator, &init, to_init) && !ibv_modify_qp(xrc.target, &init, to_init));
     NEED(!ibv_modify_qp(xrc.initiator, &rtr, to_rtr));
     rtr.dest_qp_num = xrc.initiator->qp_num;
     NEED(!ibv_modify_qp(xrc.target, &rtr, to_rtr | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
-    NEED(!ibv_modify_qp(xrc.initiator, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
+    NEED(!ibv_modify_qp(xrc.initiator, &rts,
+                        IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                            IBV_QP_MAX_QP_RD_ATOMIC));
     if (pick(2)) {
         NEED(!ibv_modify_qp(xrc.target, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT));
     } else { /* the first request is an event, and no other one */
@@ -101,7 +120,8 @@ static void connect_ends(void)
 
 static void make(void)
 {
-    struct ibv_xrcd_init_attr domain = {.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1, .oflags = O_CREAT};
+    struct ibv_xrcd_init_attr domain = {
+        .comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1, .oflags = O_CREAT};
     if (!mr) {
         size_t bytes = (size_t)(QUEUES * SLOTS + 1) * SLOT;
         NEED(memory = aligned_alloc(4096, bytes));
@@ -112,9 +132,14 @@ static void make(void)
     memset(memory, 0, (size_t)(QUEUES * SLOTS + 1) * SLOT);
     NEED(xrc.domain = ibv_open_xrcd(walk.context, &domain));
     NEED(xrc.sent = ibv_create_cq(walk.context, 256, NULL, NULL, 0));
-    struct ibv_qp_init_attr_ex target = {.qp_type = IBV_QPT_XRC_RECV, .comp_mask = IBV_QP_INIT_ATTR_XRCD, .xrcd = xrc.domain};
-    struct ibv_qp_init_attr_ex initiator = {.qp_type = IBV_QPT_XRC_SEND, .send_cq = xrc.sent, .cap = {64, 0, 2, 0, INLINE}, .pd = walk.pd,
-                                            .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS, .send_ops_flags = IBV_QP_EX_WITH_SEND_WITH_IMM};
+    struct ibv_qp_init_attr_ex target = {
+        .qp_type = IBV_QPT_XRC_RECV, .comp_mask = IBV_QP_INIT_ATTR_XRCD, .xrcd = xrc.domain};
+    struct ibv_qp_init_attr_ex initiator = {.qp_type = IBV_QPT_XRC_SEND,
+                                            .send_cq = xrc.sent,
+                                            .cap = {64, 0, 2, 0, INLINE},
+                                            .pd = walk.pd,
+                                            .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+                                            .send_ops_flags = IBV_QP_EX_WITH_SEND_WITH_IMM};
     NEED(xrc.target = ibv_create_qp_ex(walk.context, &target));
     NEED(xrc.initiator = ibv_create_qp_ex(walk.context, &initiator));
     NEED(xrc.ex = ibv_qp_to_qp_ex(xrc.initiator));
@@ -197,8 +222,13 @@ static void send(void)
     int i = (int)pick(QUEUES), extended = (int)pick(2), immediate = extended || pick(2);
     uint32_t length = pick(LENGTH);
     struct ibv_sge sge = {(uintptr_t)source, length, mr->lkey};
-    struct ibv_send_wr wr = {.wr_id = xrc.next, .sg_list = &sge, .num_sge = 1, .opcode = immediate ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND,
-                             .send_flags = IBV_SEND_SIGNALED | (length <= INLINE ? IBV_SEND_INLINE : 0), .imm_data = htobe32(xrc.next)}, *bad;
+    struct ibv_send_wr wr = {.wr_id = xrc.next,
+                             .sg_list = &sge,
+                             .num_sge = 1,
+                             .opcode = immediate ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND,
+                             .send_flags = IBV_SEND_SIGNALED | (length <= INLINE ? IBV_SEND_INLINE : 0),
+                             .imm_data = htobe32(xrc.next)},
+                       *bad;
     writes_source();
     if (extended) {
         ibv_wr_start(xrc.ex);
@@ -219,13 +249,19 @@ static void send(void)
 
 static void one_sided(void)
 {
-    static const enum ibv_wr_opcode opcodes[] = {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD};
+    static const enum ibv_wr_opcode opcodes[] = {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ,
+                                                 IBV_WR_ATOMIC_FETCH_AND_ADD};
     int i = (int)pick(QUEUES);
     enum ibv_wr_opcode opcode = opcodes[pick(4)];
     int atomic = opcode == IBV_WR_ATOMIC_FETCH_AND_ADD, read = atomic || opcode == IBV_WR_RDMA_READ;
     struct ibv_sge sge = {(uintptr_t)(read ? at(i, SLOTS - 1) : source), atomic ? 8 : pick(LENGTH), mr->lkey};
-    struct ibv_send_wr wr = {.wr_id = xrc.next, .sg_list = &sge, .num_sge = 1, .opcode = opcode, .send_flags = pick(2) ? IBV_SEND_SIGNALED : 0,
-                             .imm_data = htobe32(xrc.next)}, *bad;
+    struct ibv_send_wr wr = {.wr_id = xrc.next,
+                             .sg_list = &sge,
+                             .num_sge = 1,
+                             .opcode = opcode,
+                             .send_flags = pick(2) ? IBV_SEND_SIGNALED : 0,
+                             .imm_data = htobe32(xrc.next)},
+                       *bad;
     writes_source();
     if (atomic) {
         wr.wr.atomic.remote_addr = (uintptr_t)at(i, TARGET + 1);
